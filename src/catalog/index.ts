@@ -45,4 +45,6 @@ export {
   type TierDefinition,
   type TokenClass,
 } from './pricing.js';
+export { type BookModel, bookModels, type BookPrices } from './price-book.js';
 export { PriceHistory, type RecordedPrices } from './price-editor.js';
+export { type ProviderPreset, PROVIDERS } from './providers.js';

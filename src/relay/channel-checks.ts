@@ -10,6 +10,7 @@ import {
   Flow,
   type TokenUsage,
   type UpstreamAdapter,
+  type UpstreamModel,
   type UpstreamRequest,
 } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
@@ -70,13 +71,14 @@ export class ChannelChecks {
     }
   }
 
-  /** The upstream's model names, sorted. @throws AppError saying why they could not be listed */
-  async models(channel: Channel): Promise<readonly string[]> {
+  /** The upstream's models by name. @throws AppError saying why they could not be listed */
+  async models(channel: Channel): Promise<readonly UpstreamModel[]> {
     const { modelListing } = this.adapters.upstreamAdapter(channel.protocol);
     if (modelListing === undefined) throw new AppError('upstream_error', 'its protocol has no model list');
     try {
       const response = await this.ask(channel, modelListing.request);
-      return [...new Set(modelListing.read(jsonOf(response)))].toSorted();
+      const models = new Map(modelListing.read(jsonOf(response)).map((model) => [model.name, model]));
+      return [...models.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
     } catch (error) {
       throw new AppError('upstream_error', messageOf(error), {}, { cause: error });
     }

@@ -31,7 +31,8 @@ describe('channel pages in a browser', () => {
     await page.getByRole('link', { name: 'chat-completions-main', exact: true }).click();
     await page.getByRole('button', { name: 'Run check' }).click();
     await page.getByText(/responded in/).waitFor();
-    await page.getByText(/flag set/).waitFor();
+    await page.getByText('Routing, timeouts and capabilities').click();
+    await page.getByText(/^1 flag set/).waitFor();
     await expectFine(window, 'admin-channel');
     await page.getByLabel('Base URL').fill('nowhere');
     await page.getByRole('button', { name: 'Save channel' }).click();
@@ -52,13 +53,21 @@ describe('channel pages in a browser', () => {
     await page.getByLabel('Base URL').fill(relay.upstream.url);
     await page.getByLabel('Public name 1').fill('unserved');
     await page.getByRole('button', { name: 'Add row' }).click();
+    expect(await page.evaluate('document.activeElement.id')).toBe('public-2');
     await page.getByLabel('Public name 2').fill('free');
     await page.getByLabel('Upstream name 2').fill('vendor-free');
     await page.getByRole('button', { name: 'Add channel' }).click();
     await page.getByText('Enter a credential, or choose “No credential”.').first().waitFor();
     await page.getByRole('textbox', { name: 'Credential 1' }).fill('sk-typed-in-a-browser-1234');
-    await page.getByRole('textbox', { name: 'Credential 1' }).press('Enter');
+    await page.getByRole('button', { name: 'Run check' }).click();
+    const result = page.getByRole('status').filter({ hasText: 'responded in' });
+    await result.waitFor();
+    // The browser scrolled to the result, and the credential is still there.
+    const box = (await result.boundingBox())!;
+    expect([box.y > 0, box.y + box.height < page.viewportSize()!.height]).toEqual([true, true]);
+    await page.getByLabel('Base URL').press('Enter');
     await page.getByText('Channel added').waitFor();
+    expect(await page.locator('h1').innerText()).toMatch(/Healthy/);
     expect(await page.getByLabel('Upstream name 2').inputValue()).toMatch(/vendor-free|unserved/);
     expect(await page.content()).not.toContain('sk-typed-in-a-browser-1234');
     await window.close();

@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
-import { startBrowser, Window } from '../support/browser.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { mouse } from '../support/page-input.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
-import { ScriptedUpstream } from '../support/scripted-upstream.js';
+import { jsonAnswer, ScriptedUpstream } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 import { removeDataDir } from '../support/temporary-data-dir.js';
 
@@ -61,6 +61,51 @@ describe('an administrator’s journey from an empty database to the margin of a
     expect(await heading(page)).toBe('Overview');
   });
 
+  it('goes from the first page to a call with a price in at most 8 clicks', async () => {
+    const { page } = operator;
+    let clicks = 0;
+    const press = async (role: 'link' | 'button', name: string): Promise<void> => {
+      clicks += 1;
+      await mouse.press(page, role, name);
+    };
+    const data = ['gpt-5.5', 'gpt-5.4-mini', 'house-model'].map((id) => ({ id, object: 'model' }));
+    upstream.scriptNext(jsonAnswer(200, { object: 'list', data }), jsonAnswer(200, { object: 'list', data }));
+    await page.goto('/');
+    await press('link', 'Admin console');
+    await press('link', 'Add models');
+    await expectFine(operator, 'admin-add-models');
+    await mouse.fill(page, 'API key', 'sk-upstream-secret-0123456789');
+    await mouse.fill(page, 'Base URL', upstream.url);
+    await press('button', 'Continue');
+    await page.getByText('1 model without a list price').click();
+    await expectFine(operator, 'admin-add-models-choose');
+    clicks += 1;
+    await page.getByRole('checkbox', { name: /^gpt-5\.5/ }).check();
+    await press('button', 'Add models');
+    expect(await main(page)).toContain('gpt-5.5 added');
+    const first = /First API key\s+(\S+)/.exec(service.output)![1]!;
+    const response = await fetch(`${service.address}${PATHS['chat-completions']}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${first}`, 'content-type': 'application/json' },
+      body: JSON.stringify(aRequest('chat-completions', { model: 'gpt-5.5' })),
+    });
+    expect(response.status).toBe(200);
+    await eventually(async () => {
+      await page.goto('/usage-logs/common');
+      // 9 tokens in at $5 and 2 out at $30 a million.
+      expect(await main(page)).toContain('$0.000105');
+    });
+    expect(clicks).toBeLessThanOrEqual(8);
+    expect(await page.content()).not.toContain('sk-upstream-secret');
+    await page.goto('/admin');
+    expect(await main(page)).toContain('3 of 5 done');
+    await expectFine(operator, 'admin-overview-setup');
+    await mouse.press(page, 'link', 'Models & prices');
+    await expectFine(operator, 'admin-models-added');
+    upstream.requests.length = 0;
+    await page.goto('/admin');
+  }, 240_000);
+
   it('creates a group with multiplier 0.8', async () => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Groups');
@@ -101,7 +146,6 @@ describe('an administrator’s journey from an empty database to the margin of a
     expect(upstream.requests).toHaveLength(PROTOCOLS.indexOf(protocol) + 1);
     await page.locator('summary', { hasText: modelOf(protocol) }).click();
     await mouse.fill(page, /Share/, '0.5');
-    await mouse.fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
     await mouse.press(page, 'button', 'Add channel');
     expect(await main(page)).toContain('Channel added');
   });

@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { channelFields, useChannelPages } from '../support/channel-pages.js';
+import { operatorVisit } from '../support/operator-visit.js';
 import { jsonAnswer } from '../support/scripted-upstream.js';
 
 const MAIN = 'chat-completions-main';
@@ -43,6 +44,37 @@ describe('credentials of channels', () => {
     ]);
   });
 
+  it('survive the buttons of the form, encrypted for this session', async () => {
+    const before = await endings();
+    const path = await pathOf(MAIN);
+    const fields = channelFields(await world.operator.get(path));
+    const rowed = await world.operator.post(path, { ...fields, secret: SECOND, _act: 'row' });
+    expect(rowed.text).toContain('Replaces the current one when you save.');
+    const checked = await world.operator.post(path, { ...channelFields(rowed), _act: 'check' });
+    const listed = await world.operator.post(path, { ...channelFields(checked), _act: 'models' });
+    expect(world.relay.upstream.requests.map(({ headers }) => headers['authorization'])).toEqual([
+      `Bearer ${SECOND}`,
+      `Bearer ${SECOND}`,
+    ]);
+    const refused = await world.operator.post(path, { ...channelFields(listed), tier: 'none' });
+    expect(refused.status).toBe(422);
+    const kept = channelFields(refused);
+    for (const page of [rowed, checked, listed, refused]) expect(page.text).not.toContain(SECOND);
+
+    // Neither for another session, nor on another form.
+    const other = (await operatorVisit(world.relay)).browser;
+    await other.get(path);
+    await other.post(path, { ...kept, tier: '1', _act: 'check' });
+    await world.operator.post('/admin/channels/new', { ...kept, held: '', name: 'copied', _act: 'check' });
+    const sent = world.relay.upstream.requests.slice(2).map(({ headers }) => headers['authorization']);
+    expect(sent).toEqual([`Bearer ${FIRST}`]);
+
+    await world.operator.post(path, { ...kept, tier: '1' });
+    expect(await endings()).toEqual(['0a1b']);
+    await world.send(MAIN, { secret: FIRST });
+    expect(await endings()).toEqual(before);
+  });
+
   it('require a recent sign-in to be changed or sent to another destination', async () => {
     const path = await pathOf(MAIN);
     const fields = channelFields(await world.operator.get(path));
@@ -59,6 +91,10 @@ describe('credentials of channels', () => {
       expect((await world.operator.post(path, { ...fields, secret: 'env:HOME', _act: act })).text).toContain(
         'Enter your password',
       );
+    // Nor is what somebody typed before.
+    const typed = await world.operator.post(path, { ...fields, secret: THIRD, _act: 'row' });
+    const again = await world.operator.post(path, { ...channelFields(typed), _act: 'check' });
+    expect(again.text).toContain('Enter your password');
     expect(world.relay.upstream.requests).toEqual([]);
     expect((await world.operator.post(path, { ...fields, weight: '99' })).text).toContain('Enter your password');
     await sql('UPDATE sessions SET confirmed_at = now()');

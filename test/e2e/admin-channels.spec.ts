@@ -91,7 +91,7 @@ describe('channel pages', () => {
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('Enter a whole number from 0 to 1,000.');
     expect(refused.text).not.toContain(TYPED);
-    expect(refused.text).toContain('Enter it again.');
+    expect(refused.text).toContain('Kept encrypted on this page');
     expect(channelFields(refused)).toMatchObject({ name: MAIN, baseUrl: 'ftp://upstream.example', tier: 'first' });
     const address = await world.add({ ...channelFields(refused), tier: '1', secret: TYPED });
     expect(address.text).toContain('The base URL must start with http:// or https://.');

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Command } from 'commander';
-import { backUp, BackupFile, LEFT_OUT, markOf, restore } from '../../platform/backup/index.js';
+import { backUp, BackupFile, LEFT_OUT, markOf, noteBackup, restore } from '../../platform/backup/index.js';
 import { Config } from '../../platform/config/index.js';
 import { DatabaseServer } from '../../platform/database/index.js';
 import { AppError } from '../../platform/shared/index.js';
@@ -24,9 +24,12 @@ export function backupCommands(program: Command): void {
 }
 
 async function writeBackup(file: string): Promise<void> {
-  const { tables, rows, bytes } = await withServer(({ config, server, signal }) =>
-    backUp({ url: server.url, file, secretKey: config.secretKey, now: new Date(), signal }),
-  );
+  const { tables, rows, bytes } = await withServer(async ({ config, server, signal }) => {
+    const now = new Date();
+    const summary = await backUp({ url: server.url, file, secretKey: config.secretKey, now, signal });
+    await noteBackup(config.dataDir, now);
+    return summary;
+  });
   printLine(
     `backup of ${tables} tables, ${summaryText(rows)} rows, ${summaryText(Math.ceil(bytes / KILOBYTE))} kB in ${file}`,
   );

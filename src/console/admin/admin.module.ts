@@ -5,6 +5,7 @@ import { KeysModule } from '../../keys/index.js';
 import { OnboardingModule } from '../../keys/onboarding/index.js';
 import { LimitsModule } from '../../platform/limits/index.js';
 import { MailModule } from '../../platform/mail/index.js';
+import { SettingsModule } from '../../platform/settings/index.js';
 import { RelayModule } from '../../relay/index.js';
 import { UsageModule } from '../../usage/index.js';
 import { WalletModule } from '../../wallet/index.js';
@@ -26,13 +27,17 @@ import { CodesController } from './codes/codes.controller.js';
 import { GroupFormPages } from './groups/group-form.pages.js';
 import { GroupMembers, GroupPage } from './groups/group.page.js';
 import { GroupListPages, GroupsController } from './groups/groups.controller.js';
+import { AddModelsController } from './models/add-models.controller.js';
+import { AddModelsPages } from './models/add-models.pages.js';
 import { ModelFormPages } from './models/model-form.pages.js';
 import { ModelMargins } from './models/model-margins.js';
 import { ModelPage } from './models/model.page.js';
 import { ModelComparePages, ModelListPages, AdminModelsController } from './models/models.controller.js';
+import { ProviderModels } from './models/provider-models.js';
 import { ChannelsCard } from './overview/channels-card.js';
 import { OverviewReader, Troubles } from './overview/overview-reader.js';
 import { OverviewController, OverviewPages } from './overview/overview.controller.js';
+import { SetupReader } from './overview/setup-steps.js';
 import { PaymentListPages, PaymentProblemPages, PaymentProblemsController } from './payments/payments.controller.js';
 import { RoutingController, RoutingPages } from './routing/routing.controller.js';
 import { SettingPagesModule } from './settings/settings.controller.js';
@@ -71,8 +76,17 @@ class GroupPagesModule {}
 
 @Module({
   imports: [AccessModule, CatalogModule, ChannelsModule, RelayModule, UsageModule],
-  controllers: [AdminModelsController],
-  providers: [ModelComparePages, ModelFormPages, ModelListPages, ModelMargins, ModelPage],
+  // Its path comes before that of all models.
+  controllers: [AddModelsController, AdminModelsController],
+  providers: [
+    AddModelsPages,
+    ModelComparePages,
+    ModelFormPages,
+    ModelListPages,
+    ModelMargins,
+    ModelPage,
+    ProviderModels,
+  ],
 })
 class ModelPagesModule {}
 
@@ -96,9 +110,18 @@ class ModelPagesModule {}
 class ChannelPagesModule {}
 
 @Module({
-  imports: [AccessModule, CatalogModule, ChannelPagesModule, ChannelsModule, LimitsModule, MailModule, UsageModule],
+  imports: [
+    AccessModule,
+    CatalogModule,
+    ChannelPagesModule,
+    ChannelsModule,
+    LimitsModule,
+    MailModule,
+    SettingsModule,
+    UsageModule,
+  ],
   controllers: [OverviewController],
-  providers: [ChannelsCard, OverviewPages, OverviewReader, Troubles],
+  providers: [ChannelsCard, OverviewPages, OverviewReader, SetupReader, Troubles],
 })
 class OverviewPagesModule {}
 

@@ -62,5 +62,6 @@ export {
 } from './rendering/charts/timelines.js';
 export type { Notice } from './rendering/page-layout.js';
 export { ViewEngine } from './rendering/view-engine.js';
+export { hasExpiredSecret, keepsSecret, sealedIn, SealedSecrets } from './sealed-secrets.js';
 export { Cursors } from './signatures.js';
 export { WebModule } from './web.module.js';

@@ -8,6 +8,7 @@ import { PageLayouts, LayoutParts } from './page-layouts.js';
 import { PageInterceptor, PageWriter } from './page-writer.js';
 import { AssetsController, AssetStore } from './rendering/asset-store.js';
 import { ViewEngine } from './rendering/view-engine.js';
+import { SealedSecrets } from './sealed-secrets.js';
 import { Cursors, Signatures } from './signatures.js';
 
 const EXPORTED = [
@@ -19,6 +20,7 @@ const EXPORTED = [
   PageInterceptor,
   PageWriter,
   LayoutParts,
+  SealedSecrets,
   ViewEngine,
   VisitCookies,
 ];

@@ -139,13 +139,11 @@ export type {
   ScopedId,
   ScopedKind,
 } from './request-demands.js';
+export { idOf, type ModelListing, modelListing, type UpstreamModel } from './model-listing.js';
 export {
   commonEdits,
-  idOf,
   jsonHeaders,
   jsonProbe,
-  type ModelListing,
-  modelListing,
   upstreamHeaders,
   UpstreamRefusal,
   type UpstreamRequest,

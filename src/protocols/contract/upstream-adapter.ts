@@ -4,7 +4,8 @@ import type { SseEvent } from './sse.js';
 import type { CallContent } from './translation/content.js';
 import type { CallEvent, CallResult } from './translation/events.js';
 import type { TranslationWarnings } from './translation/warnings.js';
-import type { ModelListing, UpstreamRequest, UpstreamTarget } from './upstream-request.js';
+import type { ModelListing } from './model-listing.js';
+import type { UpstreamRequest, UpstreamTarget } from './upstream-request.js';
 
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -1,10 +1,4 @@
-import {
-  AppError,
-  type ErrorDetails,
-  type ErrorKind,
-  isJsonObject,
-  type JsonObject,
-} from '../../platform/shared/index.js';
+import { AppError, type ErrorDetails, type ErrorKind, type JsonObject } from '../../platform/shared/index.js';
 import { type JsonEdit, sealEdits, SplicedBody } from './call-body.js';
 import { type Call, headerOf } from './call.js';
 
@@ -99,38 +93,3 @@ export const jsonProbe = (
   headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
   body: new SplicedBody({ bytes: Buffer.from(JSON.stringify(body)) }),
 });
-
-/** Lists an upstream's models. Pure. */
-export interface ModelListing {
-  readonly request: UpstreamRequest;
-  /** Empty if the response has none. */
-  read(body: unknown): readonly string[];
-}
-
-interface ListingForm {
-  readonly query?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly list: string;
-  /** Undefined for models that cannot be called. */
-  readonly nameOf: (model: JsonObject) => string | undefined;
-}
-
-/** A listing at `/models` below the channel's base URL. */
-export const modelListing = ({ query = '', headers = {}, list, nameOf }: ListingForm): ModelListing => ({
-  request: {
-    path: '/models',
-    query,
-    method: 'GET',
-    headers: { accept: 'application/json', ...headers },
-    body: new SplicedBody({ bytes: Buffer.alloc(0) }),
-  },
-  read: (body) => {
-    const models: unknown = isJsonObject(body) ? body[list] : undefined;
-    return (Array.isArray(models) ? models : []).flatMap((model: unknown) =>
-      isJsonObject(model) ? (nameOf(model) ?? []) : [],
-    );
-  },
-});
-
-/** The common form: `{ data: [{ id }] }`. */
-export const idOf = ({ id }: JsonObject): string | undefined => (typeof id === 'string' ? id : undefined);

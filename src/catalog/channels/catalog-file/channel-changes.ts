@@ -38,19 +38,22 @@ export class ChannelChanges {
   }
 
   /**
-   * Saves an edited channel; a disabled one stays disabled.
+   * Saves an edited channel and its new models, all or none; a disabled channel stays disabled.
    * @throws RefusedEntries, ChangedMeanwhile; AppError for the field `name` when another channel has it
    */
   async save(edited: EditedChannel, protocols: DefaultAuth): Promise<ChangedChannel> {
     const stored = edited.id === undefined ? [] : await this.credentialsOf(edited.id, this.dataSource.manager);
-    const { entries, errors } = readEntries({ channels: [entryOf(edited, stored)] });
+    const { entries, errors } = readEntries({ models: edited.newModels ?? [], channels: [entryOf(edited, stored)] });
     if (errors.length > 0) throw new RefusedEntries(errors);
     let saved: ChangedChannel | undefined;
     await this.imports.applyEntries(entries, {
       prune: false,
       protocols,
       refusal: (more) => new RefusedEntries(more),
-      unless: (manager) => this.isAsSeen(edited, manager),
+      unless: async (manager) => {
+        await this.isAsSeen(edited, manager);
+        await this.areNew(entries.models ?? [], manager);
+      },
       putChannels: async (definitions, manager) => {
         saved = await this.put(edited, definitions, manager);
         return saved.changes;
@@ -92,6 +95,16 @@ export class ChannelChanges {
     if (id === undefined) return;
     const now = await this.channels.revisionOf(id, manager);
     if (now !== revision) throw new ChangedMeanwhile({ kind: 'channel', name: String(entry['name']), id });
+  }
+
+  /** A new model must not replace one that exists. @throws RefusedEntries */
+  private async areNew(models: readonly { readonly name: string }[], manager: EntityManager): Promise<void> {
+    if (models.length === 0) return;
+    const stored = await this.catalog.names(manager);
+    const taken = models.flatMap(({ name }, index) =>
+      stored.models.has(name) ? [{ path: `models[${index}].name`, message: `already exists: ${name}` }] : [],
+    );
+    if (taken.length > 0) throw new RefusedEntries(taken);
   }
 
   private async credentialsOf(id: string, manager: EntityManager): Promise<readonly StoredCredential[]> {
@@ -173,6 +186,8 @@ export interface EditedChannel {
   /** As in the catalog file, without credentials; numbers are `Numeral`s. */
   readonly entry: Readonly<Record<string, unknown>>;
   readonly credentials: readonly EditedCredential[];
+  /** Models to create together with it, as in the catalog file. */
+  readonly newModels?: readonly object[];
 }
 
 /** The complete entry. Kept credentials that are no longer stored are left out. */

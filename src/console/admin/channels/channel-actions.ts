@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { RefusedEntries } from '../../../catalog/channels/index.js';
-import { Form, type FormBody, type Page } from '../../web/index.js';
+import { Form, type FormBody, keepsSecret, type Page } from '../../web/index.js';
 import { refuse } from './channel-errors.js';
 import { ChannelForm } from './channel-form.js';
 import { ChannelFormPages } from './channel-form.pages.js';
@@ -61,7 +61,9 @@ export class ChannelActions {
     delete form.errors['name'];
     const answer = await form.attempt(async (value) => {
       const edited = editedFrom(value, body, stored, id);
-      if (sendsSecretsElsewhere(edited, stored)) await this.recent.confirm(visitor, value.password);
+      // A password that was typed with a secret counts for the buttons that follow.
+      if (value.password !== '' || keepsSecret(body) || sendsSecretsElsewhere(edited, stored))
+        await this.recent.confirm(visitor, value.password);
       try {
         return await this.answerTo(question, value, body, edited);
       } catch (error) {

@@ -6,6 +6,7 @@ import {
   type ChannelRecord,
   RefusedEntries,
 } from '../../../catalog/channels/index.js';
+import { CatalogService } from '../../../catalog/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
 import { type Flash, Form, type FormBody, type Page, Redirect } from '../../web/index.js';
 import { differencesOf, refuse } from './channel-errors.js';
@@ -25,6 +26,7 @@ export class ChannelFormPages {
     private readonly adapters: AdapterRegistry,
     private readonly recent: RecentSignIn,
     private readonly view: ChannelView,
+    private readonly catalog: CatalogService,
   ) {}
 
   /** @param from the id of the channel to duplicate; credentials are not copied */
@@ -88,7 +90,10 @@ export class ChannelFormPages {
       const edited = editedFrom(value, body, stored, id);
       await this.recent.confirm(visitor, value.password);
       try {
-        return await this.desk.save(edited, this.adapters.defaultAuth);
+        const saved = await this.desk.save(edited, this.adapters.defaultAuth);
+        // The next page shows the state of the channel in this process.
+        await this.catalog.reload();
+        return saved;
       } catch (error) {
         if (!(error instanceof RefusedEntries)) throw error;
         refuse(form, error.errors);

@@ -70,8 +70,8 @@ export class ChannelListPages {
 }
 
 const ACTIONS = {
-  newModel: { href: '/admin/models/new', label: 'New model', icon: 'box' },
-  firstChannel: { href: '/admin/channels/new', label: 'Add channel', icon: 'plus' },
+  addModels: { href: '/admin/models/add', label: 'Add models', icon: 'plus' },
+  firstChannel: { href: '/admin/channels/new', label: 'Add channel', icon: 'plug' },
   all: { href: '/admin/channels', label: 'Clear filters' },
 };
 

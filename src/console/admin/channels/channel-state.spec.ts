@@ -75,12 +75,12 @@ describe('stateOf', () => {
     expect([shown, told]).toEqual([label, why]);
   });
 
-  it('is unavailable without a tone when this process has not loaded the channel yet', () => {
+  it('is starting when this process has not loaded the channel yet', () => {
     const health = { cooldownOf: () => undefined, credentialCooldownOf: () => undefined };
     expect(stateOf({ enabled: true }, undefined, health, NOW)).toEqual({
-      name: 'out',
-      label: 'Unavailable',
-      why: 'Not loaded yet.',
+      name: 'starting',
+      label: 'Starting',
+      why: 'Receives calls within a second.',
     });
   });
 });

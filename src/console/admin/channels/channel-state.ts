@@ -9,7 +9,7 @@ import { servedIn } from './form-rows.js';
 
 const MINUTE_MS = 60_000;
 
-type StateName = 'healthy' | 'limited' | 'resting' | 'failing' | 'out' | 'off';
+type StateName = 'healthy' | 'limited' | 'resting' | 'failing' | 'out' | 'starting' | 'off';
 
 /** State of a channel, as shown by its badge. */
 export interface ChannelState {
@@ -27,8 +27,12 @@ export const STATE_LABELS: Readonly<Record<StateName, string>> = {
   resting: 'Cooldown',
   failing: 'Failing',
   out: 'Unavailable',
+  starting: 'Starting',
   off: 'Disabled',
 };
+
+/** This process has not loaded the channel since it was saved. */
+const STARTING = 'Receives calls within a second.';
 
 /** @param channel as loaded by this process; undefined until then */
 export function stateOf(
@@ -38,7 +42,7 @@ export function stateOf(
   nowMs: number,
 ): ChannelState {
   if (!enabled) return { name: 'off', label: STATE_LABELS.off };
-  if (channel === undefined) return { name: 'out', label: STATE_LABELS.out, why: 'Not loaded yet.' };
+  if (channel === undefined) return { name: 'starting', label: STATE_LABELS.starting, why: STARTING };
   if (channel.unavailableReason !== undefined)
     return { name: 'out', tone: 'bad', label: STATE_LABELS.out, why: sentence(channel.unavailableReason) };
   const rest = health.cooldownOf(channel);

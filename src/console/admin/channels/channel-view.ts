@@ -13,7 +13,15 @@ import { count, percent } from '../../../platform/format/index.js';
 import { AppError, Clock } from '../../../platform/shared/index.js';
 import { AdapterRegistry, type CheckResult, ChannelChecks } from '../../../relay/index.js';
 import { RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
-import { type Difference, type Form, type FormBody, Page, protocolNames } from '../../web/index.js';
+import {
+  type Difference,
+  type Form,
+  type FormBody,
+  hasExpiredSecret,
+  Page,
+  protocolNames,
+  sealedIn,
+} from '../../web/index.js';
 import { listAddress } from '../list-address.js';
 import { costRows } from './channel-costs.js';
 import { CONTROL_IDS } from './channel-errors.js';
@@ -89,7 +97,7 @@ export class ChannelView {
 
   async page(visitor: Visitor, shown: Shown): Promise<Page> {
     const { form, body, stored, isNew, check, offered, differences } = shown;
-    const protocol = textOf(form.values['protocol']);
+    const flags = flagSection(textOf(form.values['protocol']), stored?.flags ?? {}, body);
     return new Page('admin/channel', {
       title: isNew ? 'Add channel' : (stored?.name ?? ''),
       ...(differences && { status: 409 }),
@@ -105,8 +113,9 @@ export class ChannelView {
         from: isNew ? stored?.id : undefined,
         protocols: [...this.adapters.defaultAuth.keys()].map((id) => ({ value: id, label: protocolNames(id).name })),
         authForms: AUTH_OPTIONS,
-        credentials: credentialRows(form, isNew ? [] : (stored?.credentials ?? [])),
-        retype: listOf(body?.['secret']).some((text) => text.trim() !== ''),
+        credentials: credentialRows(form, isNew ? [] : (stored?.credentials ?? []), sealedIn(body)),
+        expired: hasExpiredSecret(body),
+        focus: form.refused ? undefined : FOCUS[textOf(body?.['_act']).split(':', 1)[0] ?? ''],
         rows: modelRows(form),
         costs: costRows(form, stored),
         checkModels: checkModels(form, body),
@@ -115,7 +124,9 @@ export class ChannelView {
         offered,
         differences,
         groups: this.groups(stored),
-        flags: flagSection(protocol, stored?.flags ?? {}, body),
+        flags,
+        advanced: advancedText(form, flags.set),
+        advancedOpen: ADVANCED.some((field) => field in form.errors),
         refused: refusedLabels(form),
         ...(isNew || stored === undefined ? {} : await this.background.of(stored)),
         history: stored && listAddress('/admin/audit', { kind: 'channel', object: stored.id }),
@@ -138,6 +149,24 @@ export class ChannelView {
   }
 }
 
+/** Fields of the folded part of the form. */
+const ADVANCED = [
+  'tier',
+  'weight',
+  'maxConcurrency',
+  'connectMs',
+  'firstEventMs',
+  'idleMs',
+  'totalMs',
+  'flags',
+] satisfies readonly (keyof ChannelForm | 'flags')[];
+
+/** `Tier 1, weight 100, 2 flags set`: the folded part in short. */
+function advancedText({ values }: Form<ChannelForm>, flags: number): string {
+  const set = flags === 0 ? [] : [`${flags} ${flags === 1 ? 'flag' : 'flags'} set`];
+  return [`Tier ${textOf(values['tier'])}`, `weight ${textOf(values['weight'])}`, ...set].join(', ');
+}
+
 const AUTH_OPTIONS = [
   { value: 'usual', label: 'Protocol default' },
   { value: 'bearer', label: 'Bearer token' },
@@ -150,11 +179,27 @@ const listOf = (value: string | readonly string[] | undefined): readonly string[
 
 const textOf = (value: string | readonly string[] | undefined): string => listOf(value)[0] ?? '';
 
-/** Secrets are never shown: a stored one has a note, a new one an empty field. */
-function credentialRows({ values }: Form<ChannelForm>, notes: readonly CredentialNote[]) {
+/** What the browser scrolls to and focuses after a button was pressed. A check and a list focus their results. */
+const FOCUS: Readonly<Record<string, string>> = {
+  row: 'row',
+  adopt: 'row',
+  remove: 'models',
+  credential: 'credential',
+  drop: 'credentials',
+  again: 'costs',
+};
+
+/** Secrets are never shown: a stored one has a note, a typed one is sealed. */
+function credentialRows({ values }: Form<ChannelForm>, notes: readonly CredentialNote[], sealed: readonly string[]) {
   return listOf(values['held']).map((held, index) => {
     const note = notes.find(({ reference }) => reference === held);
-    return { number: index + 1, held: note === undefined ? '' : held, note, hint: note && hintOf(note) };
+    return {
+      number: index + 1,
+      held: note === undefined ? '' : held,
+      sealed: sealed[index] ?? '',
+      note,
+      hint: note && hintOf(note),
+    };
   });
 }
 
@@ -220,7 +265,7 @@ export class ChannelQuestions {
   async models(edited: EditedChannel, known: readonly string[]): Promise<OfferedNames> {
     const channel = await this.drafts.draft(edited, this.adapters.defaultAuth);
     try {
-      const names = await this.questions.models(channel);
+      const names = (await this.questions.models(channel)).map(({ name }) => name);
       return { names: names.filter((name) => !known.includes(name)).slice(0, MAX_MODELS), all: names.length };
     } catch (error) {
       return { names: [], all: 0, fault: AppError.from(error).message };
@@ -228,13 +273,16 @@ export class ChannelQuestions {
   }
 }
 
+/** Messages of upstreams may end with a full stop, or several. */
+const sentence = (message: string): string => `${message.replace(/[.\s]+$/, '')}.`;
+
 function viewOf(
   { answered, message, durationMs, firstByteMs, usage }: CheckResult,
   model: string,
   at: Date,
 ): CheckView {
   const took = `${count(durationMs)} ms`;
-  if (!answered) return { tone: 'bad', title: `Check failed: ${model}, after ${took}`, text: `${message}.`, at };
+  if (!answered) return { tone: 'bad', title: `Check failed: ${model}, after ${took}`, text: sentence(message), at };
   const parts = [
     ...(firstByteMs === undefined ? [] : [`First byte ${count(firstByteMs)} ms`]),
     ...(usage === undefined ? [] : [`${count(usage.input)} tokens in, ${count(usage.output)} out`]),

@@ -3,7 +3,15 @@ import { IsString } from 'class-validator';
 import { ConfirmedForm, RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
 import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
-import { CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../../web/index.js';
+import {
+  CurrentVisitor,
+  Form,
+  type FormBody,
+  IdempotentForms,
+  Page,
+  Redirect,
+  SealedSecrets,
+} from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { ChannelActions } from './channel-actions.js';
 import { ChannelFiguresReader } from './channel-figures.js';
@@ -19,6 +27,7 @@ export class ChannelsController {
     private readonly forms: ChannelFormPages,
     private readonly actions: ChannelActions,
     private readonly once: IdempotentForms,
+    private readonly secrets: SealedSecrets,
   ) {}
 
   @Get()
@@ -32,7 +41,8 @@ export class ChannelsController {
   }
 
   @Post('new')
-  async create(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+  async create(@CurrentVisitor() visitor: Visitor, @Body() sent: FormBody): Promise<Page | Redirect> {
+    const body = this.secrets.reopened(visitor, 'new channel', sent);
     const answered = await this.actions.answer(visitor, body, undefined);
     if (answered !== undefined) return answered;
     let refused: Page | undefined;
@@ -130,6 +140,7 @@ export class ChannelController {
     private readonly forms: ChannelFormPages,
     private readonly actions: ChannelActions,
     private readonly deletion: ChannelDeletePages,
+    private readonly secrets: SealedSecrets,
   ) {}
 
   @Get()
@@ -141,8 +152,9 @@ export class ChannelController {
   async save(
     @CurrentVisitor() visitor: Visitor,
     @Param('id') id: string,
-    @Body() body: FormBody,
+    @Body() sent: FormBody,
   ): Promise<Page | Redirect> {
+    const body = this.secrets.reopened(visitor, id, sent);
     return (await this.actions.answer(visitor, body, id)) ?? this.forms.save(visitor, id, body);
   }
 

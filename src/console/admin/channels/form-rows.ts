@@ -41,10 +41,15 @@ export function withAdopted(body: FormBody): FormBody {
 
 export const withCredential = (body: FormBody): FormBody => ({ ...body, held: [...listOf(body['held']), ''] });
 
+/** Lists with a place for each credential. */
+const OF_CREDENTIALS = ['held', 'secret', '_sealed'];
+
 /** Removes a credential. @param number starting at 1 */
 export const withoutCredential = (body: FormBody, number: number): FormBody => ({
   ...body,
-  held: listOf(body['held']).filter((_, index) => index !== number - 1),
+  ...Object.fromEntries(
+    OF_CREDENTIALS.map((name) => [name, listOf(body[name]).filter((_, index) => index !== number - 1)]),
+  ),
 });
 
 type Names = Pick<ChannelForm, 'public' | 'upstream'>;

@@ -47,7 +47,8 @@ export function modelListView(
       filter.state,
     ),
     chips: chipsOf(filter),
-    newModel: { href: `${LIST}/new`, label: 'New model', icon: 'plus' },
+    addModels: { href: `${LIST}/add`, label: 'Add models', icon: 'plus' },
+    newModel: { href: `${LIST}/new`, label: 'New model', icon: 'box' },
     all: { href: LIST, label: 'Clear filters' },
   };
 }

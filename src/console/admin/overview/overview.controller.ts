@@ -8,6 +8,7 @@ import { ChannelsCard } from './channels-card.js';
 import { notices } from './notices.js';
 import { OverviewReader, Troubles } from './overview-reader.js';
 import { DAY, OVERVIEW_RANGES, overviewView } from './overview.view.js';
+import { SetupReader } from './setup-steps.js';
 
 /** `/admin`: the overview. */
 @Injectable()
@@ -16,6 +17,7 @@ export class OverviewPages {
     private readonly reader: OverviewReader,
     private readonly channels: ChannelsCard,
     private readonly troubles: Troubles,
+    private readonly setup: SetupReader,
     private readonly clock: Clock,
   ) {}
 
@@ -26,13 +28,20 @@ export class OverviewPages {
     // Includes calls that arrive while the page is rendered.
     const span = { from: new Date(now - shown.ms), to: new Date(now + 1000) };
     const scale = { unit: unitFor(span.from, new Date(now)), timeZone };
-    const [reading, channels] = await Promise.all([
+    const [reading, channels, setup] = await Promise.all([
       this.reader.read(`${shown.name} ${timeZone}`, span, scale),
       this.channels.read(),
+      this.setup.steps(),
     ]);
     const told = notices(this.troubles.with(reading, channels.rests));
     const view = overviewView({ range: shown, scale, reading, notices: told });
-    const data = { ...view, channels: channels.rows, channelsNote: channels.note };
+    const data = {
+      ...view,
+      setup,
+      setupDone: setup?.filter(({ done }) => done).length,
+      channels: channels.rows,
+      channelsNote: channels.note,
+    };
     return new Page('admin/overview', { title: 'Overview', data });
   }
 }

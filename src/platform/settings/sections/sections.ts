@@ -56,6 +56,13 @@ const site = section({
       on: 'everyone',
       off: 'signed-in users',
     }),
+    setupHidden: flag({
+      label: 'Hide the set-up checklist',
+      hint: 'The admin overview lists what remains to be set up: models, prices, sign-up, mail and backups.',
+      audit: 'set-up checklist',
+      on: 'hidden',
+      off: 'shown',
+    }),
   },
 });
 

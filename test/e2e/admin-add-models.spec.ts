@@ -1,0 +1,168 @@
+import { DataSource } from 'typeorm';
+import { CatalogInventory, ChannelChanges } from '../../src/catalog/channels/index.js';
+import { fieldsSentTo } from '../support/channel-pages.js';
+import { forgetSignIn, OPERATOR_PASSWORD, type OperatorVisit, operatorVisit } from '../support/operator-visit.js';
+import type { PageResponse } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
+import { errorAnswer, jsonAnswer } from '../support/scripted-upstream.js';
+
+const PATH = '/admin/models/add';
+const KEY = 'sk-typed-into-add-models-3Kq9';
+/** Two models of the price book, and two that it does not know. */
+const LISTED = ['gpt-5.5', 'gpt-5.4-mini', 'house-model', 'other-model'];
+
+describe('adding models of a provider', () => {
+  let relay: RelayApp;
+  let operator: OperatorVisit;
+
+  beforeEach(async () => {
+    relay = await RelayApp.startEmpty();
+    operator = await operatorVisit(relay);
+  });
+  afterEach(() => relay.close());
+
+  const list = (names: readonly string[] = LISTED) =>
+    jsonAnswer(200, { object: 'list', data: names.map((id) => ({ id, object: 'model' })) });
+  const connect = async (fields: Record<string, string> = {}): Promise<PageResponse> => {
+    await operator.browser.get(PATH);
+    return operator.browser.post(PATH, { provider: 'openai', secret: KEY, baseUrl: relay.upstream.url, ...fields });
+  };
+  const choose = (page: PageResponse, fields: Record<string, string | string[]>): Promise<PageResponse> => {
+    const { model: _, ...sent } = fieldsSentTo(PATH, page);
+    return operator.browser.post(PATH, { ...sent, ...fields });
+  };
+  /** A definition and what the channel pays for it. */
+  const stored = async (name: string) => {
+    const { thing } = await relay.get(CatalogInventory).model(name);
+    return thing.definition;
+  };
+  const channels = () => relay.get(ChannelChanges).all();
+
+  it('creates the channel and its models with list prices, and offers them to the default group', async () => {
+    relay.upstream.scriptNext(list(), list());
+    const page = await connect();
+    expect(page.text).toContain('$5.00 in, $30.00 out');
+    expect(page.text).toContain('List price of OpenAI, more from 272,000 tokens');
+    expect(page.text).not.toContain(KEY);
+    const added = await choose(page, { model: ['gpt-5.5', 'gpt-5.4-mini'] });
+    expect(added.location).toBe('/admin/models');
+    expect((await operator.browser.follow(added)).text).toContain('2 models added');
+
+    const [channel, ...others] = await channels();
+    expect(others).toEqual([]);
+    expect(channel).toMatchObject({
+      name: 'OpenAI',
+      protocol: 'responses',
+      models: { 'gpt-5.5': ['gpt-5.5'], 'gpt-5.4-mini': ['gpt-5.4-mini'] },
+      groups: ['default'],
+      credentials: [{ ending: '3Kq9' }],
+    });
+    expect(await stored('gpt-5.5')).toMatchObject({
+      displayName: 'GPT-5.5',
+      contextWindow: 1_000_000,
+      maxOutputTokens: 128_000,
+      groups: ['default'],
+      capabilities: { vision: true, tools: true, reasoning: true, samplingFixed: true },
+      pricing: {
+        tiers: [
+          { from_prompt_tokens: 0, input: '5', cache_read: '0.5', output: '30' },
+          { from_prompt_tokens: 272_000, input: '10', cache_read: '1', output: '45' },
+        ],
+      },
+    });
+    const { key } = await relay.caller();
+    const response = await relay.post('/v1/chat/completions', key, {
+      model: 'gpt-5.5',
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    expect(response.status).toBe(200);
+    const rows = await relay
+      .get(DataSource)
+      .query<{ cost: string; upstream_cost: string }[]>('SELECT cost, upstream_cost FROM calls');
+    expect(rows.map(({ cost }) => Number(cost) > 0)).toEqual([true]);
+    expect(rows[0]?.upstream_cost).toBe(rows[0]?.cost);
+    const audit = await relay
+      .get(DataSource)
+      .query<object[]>(
+        `SELECT object_name AS name, action FROM audit_entries WHERE object_kind IN ('model', 'channel')`,
+      );
+    expect(audit).toEqual(['gpt-5.5', 'gpt-5.4-mini', 'OpenAI'].map((name) => ({ name, action: 'added' })));
+  });
+
+  it('asks for the price and the context window that it does not know, and never assumes 0', async () => {
+    relay.upstream.script(list());
+    const page = await connect();
+    const refused = await choose(page, { model: 'house-model' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('Enter the input price of house-model in dollars per million tokens');
+    expect(refused.text).toContain('Enter the context window of house-model in tokens');
+    expect(refused.text).not.toContain('Enter the input price of other-model');
+    expect(await channels()).toEqual([]);
+    relay.upstream.reset();
+    relay.upstream.scriptNext(list(), list());
+    const again = await choose(await connect(), {
+      model: 'house-model',
+      asked: ['house-model', 'other-model'],
+      askedContext: ['128,000', ''],
+      askedInput: ['0.25', ''],
+      askedOutput: ['$1', ''],
+    });
+    expect(again.location).toBe('/admin/models');
+    expect(await stored('house-model')).toMatchObject({
+      contextWindow: 128_000,
+      maxOutputTokens: 32_768,
+      pricing: { tiers: [{ from_prompt_tokens: 0, input: '0.25', output: '1' }] },
+    });
+    expect((await channels())[0]?.costs).toEqual({});
+  });
+
+  it('saves nothing when the check fails, unless the administrator says so', async () => {
+    relay.upstream.scriptNext(list(), list(), errorAnswer('responses', 401));
+    const failed = await choose(await connect(), { model: 'gpt-5.5' });
+    expect(failed.text).toContain('The check failed, and nothing was saved');
+    expect(await channels()).toEqual([]);
+    relay.upstream.scriptNext(list());
+    const added = await choose(failed, { model: 'gpt-5.5', _unchecked: 'yes' });
+    expect(added.location).toBe('/admin/models');
+    expect(await channels()).toHaveLength(1);
+  });
+
+  it('shows why the list could not be read, and what is missing', async () => {
+    const wrong = await (relay.upstream.scriptNext(errorAnswer('responses', 401)), connect());
+    expect([wrong.status, wrong.text.includes('Could not list the models. 401: ')]).toEqual([422, true]);
+    expect((await connect({ secret: '' })).text).toContain('Enter an API key of OpenAI.');
+    expect((await connect({ provider: 'other', baseUrl: '' })).text).toContain('Enter the base URL, such as');
+    expect((await connect({ baseUrl: 'nowhere' })).text).toContain('The base URL must start with http');
+    const local = await (relay.upstream.scriptNext(list(['gpt-oss:20b'])), connect({ provider: 'ollama', secret: '' }));
+    expect(local.text).toContain('Free');
+  });
+
+  it('keeps models that exist, and serves them as well', async () => {
+    relay.upstream.scriptNext(list(), list());
+    await choose(await connect(), { model: 'gpt-5.5' });
+    const before = await stored('gpt-5.5');
+    relay.upstream.reset();
+    relay.upstream.scriptNext(list(), list());
+    const page = await connect();
+    expect(page.text).toContain('Already in the catalog');
+    await choose(page, { model: ['gpt-5.5', 'gpt-5.4-mini'] });
+    expect(await stored('gpt-5.5')).toEqual(before);
+    expect((await channels()).map(({ name, models }) => [name, Object.keys(models).length])).toEqual([
+      ['OpenAI', 1],
+      ['OpenAI 2', 2],
+    ]);
+  });
+
+  it('asks for the password before it saves when the sign-in is not recent', async () => {
+    relay.upstream.script(list());
+    const page = await connect();
+    await forgetSignIn(relay, operator.accountId);
+    const refused = await choose(page, { model: 'gpt-5.5' });
+    expect([refused.status, refused.text.includes('Enter your password')]).toEqual([422, true]);
+    expect(await channels()).toEqual([]);
+    relay.upstream.reset();
+    relay.upstream.scriptNext(list());
+    const added = await choose(page, { model: 'gpt-5.5', password: OPERATOR_PASSWORD });
+    expect(added.location).toBe('/admin/models');
+  });
+});
