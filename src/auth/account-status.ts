@@ -22,11 +22,11 @@ export class SignInMethods {
     await this.sessions.deleteAllOf(accountId, undefined, manager);
   }
 
-  /** Deletes all of them. */
-  async end(accountId: string, manager: EntityManager): Promise<void> {
-    await this.signOut(accountId, manager);
-    await this.verifications.withdraw(accountId, manager);
-    await this.factors.delete(accountId, manager);
+  /** Deletes all of them, with the addresses that they were sent to. */
+  async end({ id, email }: Pick<AccountEntity, 'id' | 'email'>, manager: EntityManager): Promise<void> {
+    await this.signOut(id, manager);
+    await this.verifications.deleteAllOf(id, email, manager);
+    await this.factors.delete(id, manager);
   }
 }
 
@@ -88,11 +88,17 @@ export class AccountStatus {
     return this.change(id, async (account, manager) => {
       await this.keepAnAdministrator(account, manager);
       const result = await first(manager);
-      await this.signInMethods.end(id, manager);
+      await this.signInMethods.end(account, manager);
       await this.accounts.update(id, nobody(id), manager);
       await this.audit.record({ action: 'deleted', object: accountObject(account) }, manager);
       return result;
     });
+  }
+
+  /** Whether the account is the only administrator who can sign in. */
+  async isLastAdministrator(id: string): Promise<boolean> {
+    const administrators = await this.accounts.administrators();
+    return administrators.includes(id) && administrators.length === 1;
   }
 
   private change<T>(id: string, work: (account: AccountEntity, manager: EntityManager) => Promise<T>): Promise<T> {
@@ -123,6 +129,7 @@ export class AccountStatus {
 const nobody = (id: string): Partial<AccountEntity> => ({
   email: `${id}@deleted.invalid`,
   name: '',
+  timeZone: 'UTC',
   passwordHash: null,
   passwordIsTemporary: false,
   role: 'user',

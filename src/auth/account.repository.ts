@@ -66,6 +66,14 @@ export class AccountRepository {
     return rows.map(({ id }) => id);
   }
 
+  /** IDs of enabled administrators. */
+  async administrators(): Promise<readonly string[]> {
+    const where = { role: 'admin', state: 'enabled' } as const;
+    return (await this.dataSource.getRepository(AccountEntity).find({ select: { id: true }, where })).map(
+      ({ id }) => id,
+    );
+  }
+
   /** Blocks the creation of accounts until the transaction ends. */
   async lockAll(manager: EntityManager): Promise<void> {
     await manager.query('LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE');

@@ -61,6 +61,11 @@ export class SecurityLog {
     this.logger.warn({ account, ip, why }, MESSAGES[why]);
   }
 
+  /** An account was closed by its owner. */
+  closed({ accountId: account, ip }: Pick<Visitor, 'accountId' | 'ip'>): void {
+    this.logger.log({ account, ip }, 'Account closed by its owner.');
+  }
+
   /** A signed-in user failed to confirm their password or second factor. */
   notConfirmed(why: 'password' | 'code', { accountId: account, ip }: Pick<Visitor, 'accountId' | 'ip'>): void {
     this.logger.warn({ account, ip, why }, `Confirmation failed: wrong ${why}.`);

@@ -88,7 +88,7 @@ describe('the pages of accounts in a browser', () => {
     await other.close();
     await page.context().clearCookies();
     await signIn(page, email);
-    for (const path of ['/account', '/account/password', '/account/email']) {
+    for (const path of ['/account', '/account/password', '/account/close', '/account/email']) {
       await page.goto(path);
       await expectFine(window);
     }

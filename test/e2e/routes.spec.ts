@@ -58,9 +58,13 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
   'signed-in': [
     'GET /account',
     'GET /account/alerts',
+    'GET /account/close',
+    'GET /account/data/account.json',
+    'GET /account/data/calls.csv',
     'GET /account/email',
     'GET /account/password',
     'POST /account/alerts',
+    'POST /account/close',
     'GET /account/second-factor/off',
     'GET /account/second-factor/recovery-codes',
     'POST /account/email',

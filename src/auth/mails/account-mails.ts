@@ -89,6 +89,10 @@ export class AccountMails {
     this.mailer.send(this.writer.write(to, mailTexts.PASSWORD_CHANGED, { path: '/forgot' }));
   }
 
+  sendAccountClosed(to: string): void {
+    this.mailer.send(this.writer.write(to, mailTexts.ACCOUNT_CLOSED));
+  }
+
   private proof(purpose: Purpose, to: string, { code, token }: VerificationSecret): Mail {
     const spaced = code && `${code.slice(0, 3)} ${code.slice(3)}`;
     return this.writer.write(to, PROOF_TEXTS[purpose], { path: `${LINK_PAGE[purpose]}?t=${token}`, code: spaced });

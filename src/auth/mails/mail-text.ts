@@ -100,6 +100,16 @@ export const PASSWORD_CHANGED: MailTextBuilder = (product) => ({
   foot: 'Not you? Change your password immediately and contact an administrator.',
 });
 
+export const ACCOUNT_CLOSED: MailTextBuilder = (product) => ({
+  subject: `Your ${product} account was closed`,
+  heading: 'Your account was closed',
+  paragraphs: [
+    'All sessions ended, and your API keys no longer work. Your name, email address and password were erased.',
+    'This is the last email to this address.',
+  ],
+  foot: 'Not you? Contact an administrator immediately.',
+});
+
 export const INVITATION: MailTextBuilder = (product) => ({
   subject: `Your ${product} account`,
   heading: 'An account was created for you',

@@ -91,13 +91,14 @@ function rowPath(row: readonly boolean[], y: number): string {
     .join('');
 }
 
-/** Both factors, required for weakening the sign-in. */
-interface BothFactors {
+/** All factors of the sign-in, required for weakening it and for closing the account. */
+interface SignInFactors {
   readonly currentPassword: string;
+  /** Ignored if two-factor authentication is off. */
   readonly code: string;
 }
 
-/** Managing one's second factor. Requires the password and a code, however recent the sign-in. */
+/** Managing one's second factor. Requires the password and a code, however recent the sign-in is. */
 @Injectable()
 export class OwnSecondFactor {
   constructor(
@@ -112,7 +113,7 @@ export class OwnSecondFactor {
    * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorIsOff, and AppError with the parameter that
    * was tried too often
    */
-  async turnOff(visitor: Visitor, given: BothFactors): Promise<void> {
+  async turnOff(visitor: Visitor, given: SignInFactors): Promise<void> {
     const { accountId, sessionId } = visitor;
     await this.confirm(visitor, given);
     await this.factors.turnOff(accountId, sessionId);
@@ -120,7 +121,7 @@ export class OwnSecondFactor {
   }
 
   /** @returns new recovery codes, which replace all others @throws as `turnOff` */
-  async renewCodes(visitor: Visitor, given: BothFactors): Promise<readonly string[]> {
+  async renewCodes(visitor: Visitor, given: SignInFactors): Promise<readonly string[]> {
     const { accountId, sessionId } = visitor;
     await this.confirm(visitor, given);
     const codes = await this.factors.renewCodes(accountId, sessionId);
@@ -128,9 +129,14 @@ export class OwnSecondFactor {
     return codes;
   }
 
-  /** The password first, because a correct code is used up. */
-  private async confirm(visitor: Visitor, { currentPassword, code }: BothFactors): Promise<void> {
+  /**
+   * Confirms the password, and a code if two-factor authentication is on. The password first, because a correct code is
+   * used up.
+   * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, and AppError with the parameter that was tried too often
+   */
+  async confirm(visitor: Visitor, { currentPassword, code }: SignInFactors): Promise<void> {
     await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(asFieldError('currentPassword'));
+    if ((await this.factors.of(visitor.accountId)) === undefined) return;
     await this.check.confirm(visitor.accountId, code).catch((error: unknown) => {
       if (error instanceof CodeNotAccepted) this.log.notConfirmed('code', visitor);
       return asFieldError('code')(error);

@@ -73,6 +73,12 @@ export class VerificationRepository {
     await manager.query('DELETE FROM verifications WHERE subject = $1 AND used_at IS NULL', [subject]);
   }
 
+  /** Those of a deleted account, used or not, and those that were used for its address before it existed. */
+  async deleteAllOf(subject: string, email: string, manager: EntityManager): Promise<void> {
+    const sql = 'DELETE FROM verifications WHERE subject = $1 OR (email = $2 AND used_at IS NOT NULL)';
+    await manager.query(sql, [subject, email]);
+  }
+
   async clear(now: Date): Promise<void> {
     await this.dataSource.query(`DELETE FROM verifications WHERE expires_at < $1::timestamptz - ${KEPT}`, [now]);
   }

@@ -13,7 +13,10 @@ import {
   type Visitor,
 } from '../../auth/index.js';
 import { AlertsModule } from '../../keys/alerts/index.js';
+import { KeysModule } from '../../keys/index.js';
+import { OnboardingModule } from '../../keys/onboarding/index.js';
 import { Settings, SettingsModule } from '../../platform/settings/index.js';
+import { UsageModule } from '../../usage/index.js';
 import { WalletModule } from '../../wallet/index.js';
 import { AccessModule, Public, SignedIn } from '../access/index.js';
 import {
@@ -27,8 +30,10 @@ import {
   Trimmed,
   VisitCookies,
 } from '../web/index.js';
+import { AccountDataController, AccountExport, AccountFacts } from './account-data.controller.js';
 import { AccountPasswordController, OwnPasswordController } from './account-password.controller.js';
 import { AlertsController } from './alerts.controller.js';
+import { AccountClosing, CloseAccountController } from './close-account.controller.js';
 import { RecoveryCodesController, SetUpController, TurnOffController } from './second-factor.controller.js';
 import { PendingSignIns, SignInSteps } from './sign-in-steps.js';
 import { SignInCodeController, SignInController } from './sign-in.controller.js';
@@ -150,7 +155,7 @@ class PreferencesController {
 }
 
 @Module({
-  imports: [AccessModule, AlertsModule, SettingsModule, WalletModule],
+  imports: [AccessModule, AlertsModule, KeysModule, OnboardingModule, SettingsModule, UsageModule, WalletModule],
   controllers: [
     PreferencesController,
     SignInController,
@@ -163,7 +168,9 @@ class PreferencesController {
     TurnOffController,
     RecoveryCodesController,
     AlertsController,
+    AccountDataController,
+    CloseAccountController,
   ],
-  providers: [PendingSignIns, SignInSteps],
+  providers: [AccountClosing, AccountExport, AccountFacts, PendingSignIns, SignInSteps],
 })
 export class AccountPagesModule {}

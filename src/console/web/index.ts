@@ -32,7 +32,7 @@ export {
 } from './form.js';
 export { DuplicateSubmission, ForeignForm, FormOrigin, IdempotentForms, readFormBodies } from './form-posts.js';
 export { type LayoutPart, LayoutParts } from './page-layouts.js';
-export { PageInterceptor, sendCsv } from './page-writer.js';
+export { PageInterceptor, sendCsv, sendJson } from './page-writer.js';
 export { StepRequired, type Flash, localPath, Page, type PageOptions, Redirect } from './page.js';
 export { protocolNames } from './protocol-names.js';
 export { quotaMeter, shareBar, stackedBars } from './rendering/charts/bars.js';

@@ -111,10 +111,20 @@ export class PageInterceptor implements NestInterceptor {
   }
 }
 
+/** The text of a file, in pieces. */
+type Pieces = AsyncGenerator<string, void, void>;
+
 /** Streams CSV with back-pressure; stops when the client disconnects. @param name file name without extension */
-export function sendCsv(reply: FastifyReply, name: string, lines: AsyncGenerator<string, void, void>): void {
+export const sendCsv = (reply: FastifyReply, name: string, lines: Pieces): void =>
+  sendFile(reply, `${name}.csv`, 'text/csv; charset=utf-8', lines);
+
+/** The same for JSON. */
+export const sendJson = (reply: FastifyReply, name: string, pieces: Pieces): void =>
+  sendFile(reply, `${name}.json`, 'application/json; charset=utf-8', pieces);
+
+function sendFile(reply: FastifyReply, name: string, type: string, pieces: Pieces): void {
   void reply
-    .headers({ 'cache-control': 'no-store', 'content-disposition': `attachment; filename="${name}.csv"` })
-    .type('text/csv; charset=utf-8')
-    .send(Readable.from(lines));
+    .headers({ 'cache-control': 'no-store', 'content-disposition': `attachment; filename="${name}"` })
+    .type(type)
+    .send(Readable.from(pieces));
 }

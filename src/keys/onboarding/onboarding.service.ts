@@ -108,12 +108,13 @@ export class AccountDeletion {
    * Deletes an account's sessions, keys and name, and frees its email address. The remaining balance goes to the house
    * account and stays in the ledger, as calls stay in the log; open payments can no longer be paid. Atomic, apart from
    * closing payments at the provider.
+   * @param reason of the ledger entry that empties the wallet
    * @throws WalletInUse while calls run, LastAdministrator, AccountGone
    */
-  async run(id: string): Promise<void> {
+  async run(id: string, reason = 'Account deleted'): Promise<void> {
     const unpaid = await this.accountStatus.delete(id, async (manager) => {
       // The wallet before the keys, in the lock order of settlement.
-      const closed = await this.wallets.close(id, 'Account deleted', manager);
+      const closed = await this.wallets.close(id, reason, manager);
       await this.keys.deleteAllOf(id, manager);
       await this.notices.deleteAllOf(id, manager);
       await this.alerts.deleteAllOf(id, manager);
