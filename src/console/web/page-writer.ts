@@ -42,7 +42,7 @@ export class PageWriter {
     const vary = [reply.getHeader('vary'), 'accept-encoding', 'sec-fetch-site'];
     void reply.header('vary', vary.filter((name) => name !== undefined).join(', '));
     if (!mayCompress(page, headers['sec-fetch-site'])) return html;
-    const found = await compressed(html, String(headers['accept-encoding'] ?? ''));
+    const found = await compressed(html, headers['accept-encoding'] ?? '');
     if (found === undefined) return html;
     void reply.header('content-encoding', found.encoding);
     return found.body;
