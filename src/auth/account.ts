@@ -122,11 +122,14 @@ export class InvalidAccount extends AppError {
   }
 
   static forName(): InvalidAccount {
-    return new InvalidAccount('name', 'A name has at most 100 characters and no line breaks or control characters.');
+    return new InvalidAccount(
+      'name',
+      'Enter a name of at most 100 characters without line breaks or control characters.',
+    );
   }
 
   static forPassword(): InvalidAccount {
-    return new InvalidAccount('password', 'A password has 12 to 128 characters.');
+    return new InvalidAccount('password', 'Enter a password of 12 to 128 characters.');
   }
 
   constructor(param: string, message: string) {

@@ -60,21 +60,15 @@ export class SecretAlreadyKnown extends AppError {
 
 export class InvalidKeyName extends AppError {
   constructor() {
-    super(
-      'invalid_request',
-      'The name of a key must have 1 to 100 characters and no line breaks or control characters.',
-      {
-        param: 'name',
-      },
-    );
+    super('invalid_request', 'Enter a key name of 1 to 100 characters without line breaks or control characters.', {
+      param: 'name',
+    });
   }
 }
 
 export class QuotaNotPossible extends AppError {
   static unlimited(id: string): QuotaNotPossible {
-    return new QuotaNotPossible(
-      `The key ${id} has no quota: it is limited by the wallet alone, so nothing can be added.`,
-    );
+    return new QuotaNotPossible(`The key ${id} has no quota: it is limited only by the balance. Set a quota first.`);
   }
 
   static belowUse(quota: Nanos, used: Nanos, held: Nanos): QuotaNotPossible {
@@ -92,7 +86,7 @@ export class QuotaNotPossible extends AppError {
   }
 
   static outOfRange(): QuotaNotPossible {
-    return new QuotaNotPossible(`A quota must be between $0 and $${formatUsd(MAX_AMOUNT)}.`);
+    return new QuotaNotPossible(`Enter a quota from $0 to $${formatUsd(MAX_AMOUNT)}.`);
   }
 
   constructor(message: string) {
@@ -126,7 +120,7 @@ export class NetworksNotPossible extends AppError {
   }
 
   static tooMany(most: number): NetworksNotPossible {
-    return new NetworksNotPossible(`A key can have at most ${most} networks. Combine some of them into ranges.`);
+    return new NetworksNotPossible(`Enter at most ${most} networks. Combine some of them into ranges.`);
   }
 
   constructor(message: string) {

@@ -76,6 +76,6 @@ describe('networksOf', () => {
   it('rejects more than 100 networks', () => {
     const many = Array.from({ length: 101 }, (_, index) => `10.0.0.${index}`);
     expect(networksOf(many.slice(1))).toHaveLength(100);
-    expect(() => networksOf(many)).toThrow('A key can have at most 100 networks.');
+    expect(() => networksOf(many)).toThrow('Enter at most 100 networks.');
   });
 });

@@ -74,7 +74,7 @@ export class ChannelChecks {
   /** The upstream's models by name. @throws AppError saying why they could not be listed */
   async models(channel: Channel): Promise<readonly UpstreamModel[]> {
     const { modelListing } = this.adapters.upstreamAdapter(channel.protocol);
-    if (modelListing === undefined) throw new AppError('upstream_error', 'its protocol has no model list');
+    if (modelListing === undefined) throw new AppError('upstream_error', 'This protocol has no model list.');
     try {
       const response = await this.ask(channel, modelListing.request);
       const models = new Map(modelListing.read(jsonOf(response)).map((model) => [model.name, model]));

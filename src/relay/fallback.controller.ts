@@ -56,7 +56,7 @@ export class FallbackController {
     void reply.header('allow', 'POST, OPTIONS');
     if (wantsWebSocket(request))
       throw new AppError('upgrade_required', `WebSockets are not supported at ${maskKeys(path)}. Use HTTP POST.`);
-    throw new AppError('method_not_allowed', `${maskKeys(path)} takes POST, not ${method}.`);
+    throw new AppError('method_not_allowed', `${maskKeys(path)} accepts POST, not ${method}.`);
   }
 
   private notFound(request: FastifyRequest): AppError {
@@ -64,7 +64,7 @@ export class FallbackController {
     const base = this.config.publicUrl ?? `http://${request.host}`;
     return new AppError(
       'not_found',
-      `Unknown endpoint ${method} ${maskKeys(path)}. The base address is ${base}/v1 for OpenAI clients and ${base} for Anthropic clients; call endpoints are ${this.adapters.callPaths.join(', ')}.`,
+      `Unknown endpoint ${method} ${maskKeys(path)}. The base URL is ${base}/v1 for OpenAI clients and ${base} for Anthropic clients; call endpoints are ${this.adapters.callPaths.join(', ')}.`,
     );
   }
 }

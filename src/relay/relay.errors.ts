@@ -30,7 +30,7 @@ export class CutOff extends AppError {
 /** A large request waited for its translation for the whole time limit. */
 export class TranslationTooSlow extends AppError {
   constructor() {
-    super('server_is_overloaded', 'The request waited too long for its translation. Retry shortly.', {
+    super('server_is_overloaded', 'The request waited too long to be translated. Retry shortly.', {
       retryAfterSeconds: 2,
     });
   }
@@ -46,7 +46,7 @@ export class StorageDisabled extends AppError {
   /** The client refers to a stored response. @param responseId its complete ID, if known */
   static forReference(responseId: string | undefined): StorageDisabled {
     return new StorageDisabled(
-      'It cannot refer to an earlier response. Send the whole conversation with "store": false.',
+      'Requests cannot refer to an earlier response. Send the whole conversation with "store": false.',
       responseId === undefined ? 'input' : 'previous_response_id',
       'previous_response_not_found',
     );

@@ -90,7 +90,7 @@ export class CodeNotRedeemable extends AppError {
   }
 
   static voided(): CodeNotRedeemable {
-    return new CodeNotRedeemable('This code was withdrawn. Contact the person who gave it to you.');
+    return new CodeNotRedeemable('This code was voided. Contact the person who gave it to you.');
   }
 
   static redeemedByYou(at: Date): CodeNotRedeemable {
@@ -134,7 +134,7 @@ export class InvalidCodes extends AppError {
   }
 
   static note(): InvalidCodes {
-    return new InvalidCodes('A note has at most 200 characters and no line breaks.', 'note');
+    return new InvalidCodes('Enter a note of at most 200 characters without line breaks.', 'note');
   }
 
   static expired(): InvalidCodes {

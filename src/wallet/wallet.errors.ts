@@ -37,15 +37,15 @@ export class DebitTooLarge extends AppError {
 
 export class InvalidAmount extends AppError {
   static zero(): InvalidAmount {
-    return new InvalidAmount('The amount must not be 0.');
+    return new InvalidAmount('Enter an amount other than 0.');
   }
 
   static negative(): InvalidAmount {
-    return new InvalidAmount('The amount must not be negative.');
+    return new InvalidAmount('Enter an amount of at least 0.');
   }
 
   static notPositive(): InvalidAmount {
-    return new InvalidAmount('The amount must be more than 0.');
+    return new InvalidAmount('Enter an amount greater than 0.');
   }
 
   static balanceOutOfRange(): InvalidAmount {

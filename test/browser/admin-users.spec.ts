@@ -91,7 +91,7 @@ describe('user and code pages in a browser', () => {
       if (javaScriptEnabled) await expectFine(window, 'codes-created');
       const [file] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Download CSV' }).click(),
+        page.getByRole('button', { name: 'Export CSV' }).click(),
       ]);
       expect(file.suggestedFilename()).toBe('codes.csv');
       await page.getByRole('link', { name: 'Done' }).click();

@@ -72,15 +72,15 @@ describe('the pages of keys in a browser', () => {
       await expectFine(window, name);
     }
     await window.page.goto('/keys/new');
-    await window.page.getByLabel('Total quota').fill('a lot');
+    await window.page.getByLabel('Quota').fill('a lot');
     await window.page.getByLabel('Calls per minute').fill('many');
-    await window.page.getByLabel('Allowed addresses').fill('203.0.113.7\nthe office');
+    await window.page.getByLabel('Allowed networks').fill('203.0.113.7\nthe office');
     await window.page.getByRole('button', { name: 'Create key' }).click();
     await window.page.getByRole('alert').waitFor();
     await expectFine(window, 'key-refused');
     await window.page.goto('/keys/new');
     await window.page.getByRole('textbox', { name: 'Name' }).fill('made');
-    await window.page.getByLabel('Allowed addresses').fill('127.0.0.1\n2001:db8:aaaa:bbbb:cccc:dddd:eeee:1230/124');
+    await window.page.getByLabel('Allowed networks').fill('127.0.0.1\n2001:db8:aaaa:bbbb:cccc:dddd:eeee:1230/124');
     await window.page.getByRole('button', { name: 'Create key' }).click();
     await window.page.getByText('Copy it now').waitFor();
     await expectFine(window, 'key-created');
@@ -133,17 +133,17 @@ describe('the pages of keys in a browser', () => {
     await page.goto('/keys');
     await page.getByRole('link', { name: 'New key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
-    await page.getByLabel('Total quota').fill('5');
+    await page.getByLabel('Quota').fill('5');
     await page.getByLabel('m', { exact: true }).check();
     await page.getByLabel('Calls per minute').fill('1,000');
-    await page.getByLabel('Allowed addresses').fill('127.0.0.0/8\n::1');
+    await page.getByLabel('Allowed networks').fill('127.0.0.0/8\n::1');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Anthropic SDK', { exact: true }).click();
     expect(await page.getByText('auth_token=').first().isVisible()).toBe(true);
     await page.getByRole('link', { name: 'I’ve saved the key' }).click();
     await page.getByRole('link', { name: `Edit ${name}` }).click();
     expect(await page.getByLabel('m', { exact: true }).isChecked()).toBe(true);
-    expect(await page.getByLabel('Allowed addresses').inputValue()).toBe('127.0.0.0/8\n::1');
+    expect(await page.getByLabel('Allowed networks').inputValue()).toBe('127.0.0.0/8\n::1');
     await page.getByLabel('Raise the quota by').fill('1,000');
     await page.getByRole('button', { name: 'Raise quota' }).click();
     expect(
@@ -152,7 +152,7 @@ describe('the pages of keys in a browser', () => {
         .isVisible(),
     ).toBe(true);
     await page.getByRole('link', { name: `Edit ${name}` }).click();
-    await page.getByRole('link', { name: 'I think this key leaked' }).click();
+    await page.getByRole('link', { name: 'Replace leaked key' }).click();
     await page.getByRole('button', { name: 'Disable this key now' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     expect(await page.getByRole('heading', { name: `Key “${name} 2” is ready` }).isVisible()).toBe(true);

@@ -77,7 +77,7 @@ describe('a payment in a browser', () => {
     await press('link', 'Continue to payment');
     await press('link', 'Pay');
     expect(await heading()).toBe('Confirming your $20.00 payment');
-    expect(await main()).not.toContain('Not paid yet');
+    expect(await main()).not.toContain('Incomplete');
     expect(await window.page.getByRole('link', { name: 'Continue to payment' }).count()).toBe(0);
     if (withScript) await fine('confirming');
     const session = world.stripe.lastSession;

@@ -59,7 +59,7 @@ describe('a second factor, in a browser', () => {
         page.getByRole('button', { name: 'Download as text' }).click(),
       ]);
       expect(file.suggestedFilename()).toBe('recovery-codes.txt');
-      await page.getByRole('link', { name: 'I stored them' }).click();
+      await page.getByRole('link', { name: 'I’ve saved the codes' }).click();
       await page.getByText('10 recovery codes left.').waitFor();
       await look();
       await page.getByRole('button', { name: 'Sign out of this browser' }).click();

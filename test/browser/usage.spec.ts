@@ -143,7 +143,7 @@ describe('the usage log and the wallet in a browser', () => {
       expect(await paused.locator('rect').count()).toBe(3);
       expect(await timeline.getByRole('columnheader').allInnerTexts()).toContain('Outcome');
       expect(await paused.getByText('1,234 times').isVisible()).toBe(true);
-      for (const step of ['Funds reserved', 'Pause before retry', 'Reserving more funds', 'Settled'])
+      for (const step of ['Hold placed', 'Pause before retry', 'Increase the hold', 'Settled'])
         expect(await timeline.getByRole('rowheader', { name: step }).isVisible()).toBe(true);
       await page.emulateMedia({ media: 'print' });
       expect(await timeline.isVisible()).toBe(true);

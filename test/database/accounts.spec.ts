@@ -70,7 +70,7 @@ describe('accounts', () => {
     await expect(onboarding.createAccount({ email: 'ann' })).rejects.toThrow(InvalidAccount);
     await expect(
       onboarding.createAccount({ email: 'bob@example.com', password: new Secret('too short') }),
-    ).rejects.toThrow('A password has 12 to 128 characters.');
+    ).rejects.toThrow('Enter a password of 12 to 128 characters.');
     await expect(onboarding.createAccount({ email: 'bob@example.com', name: 'Bob\nBcc' })).rejects.toThrow(
       InvalidAccount,
     );

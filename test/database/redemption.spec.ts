@@ -184,7 +184,7 @@ describe('redemption codes', () => {
     expect(await redemption.void(open[0]?.id ?? '')).toBe(0);
     expect(await redemption.void(batchId)).toBe(1);
     for (const code of [second, third])
-      await expect(redemption.redeem(bob, code)).rejects.toThrow('This code was withdrawn.');
+      await expect(redemption.redeem(bob, code)).rejects.toThrow('This code was voided.');
     await expect(redemption.redeem(bob, first)).rejects.toThrow('already redeemed by another account');
     const states = (await redemption.page({ batch: batchId }, {}, 10)).map(({ state }) => state);
     expect(states.toSorted()).toEqual(['redeemed', 'voided', 'voided']);

@@ -14,7 +14,7 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import type { ProtocolEndpoint } from '../support/scripted-upstream.js';
 import { sendRaw } from '../support/wire.js';
 
-/** What clients append to the base address they were given, and what people give them. */
+/** What clients append to the base URL they were given, and what people give them. */
 const FORMS: Readonly<Record<ProtocolEndpoint, readonly string[]>> = {
   messages: [
     '/v1/messages',
@@ -65,7 +65,7 @@ describe('addresses (case 108)', () => {
       await expectError(protocol, await relay.post(path, 'sk-nobody', '{'), INVALID_TOKEN);
     });
 
-    it.each(['/', '/v1', '/v1/', '/v1/v1', '/?x=1'])('a post to the base address, %s, is understood', async (path) => {
+    it.each(['/', '/v1', '/v1/', '/v1/v1', '/?x=1'])('a post to the base URL, %s, is understood', async (path) => {
       const headers: Record<string, string> = protocol === 'messages' ? { 'anthropic-version': '2023-06-01' } : {};
       const response = await relay.post(path, caller.key, aRequest(protocol), headers);
       expect(response.status).toBe(200);
@@ -178,7 +178,7 @@ describe('addresses (case 108)', () => {
   ])('%s %s', (method, path, body) => {
     const protocol: ProtocolEndpoint = 'chat-completions';
     it.each([[['content-type', 'application/json']], [['content-type', 'garbage']], [[]]])(
-      'is an Invalid token without a valid key, and with one a 404 that names the right base address: %j',
+      'is an Invalid token without a valid key, and with one a 404 that names the right base URL: %j',
       async (headers) => {
         const stranger = await expectError(protocol, await ask(method, path, headers, body), INVALID_TOKEN);
         expect(stranger).toMatch(/^Invalid token: /);

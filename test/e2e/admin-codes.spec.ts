@@ -82,7 +82,7 @@ describe('redemption codes in the admin console', () => {
     expect(done.location).toBe(path);
     expect((await operator.browser.follow(done)).text).toContain('2 codes voided');
     const refused = relay.get(RedemptionService).redeem(ann.accountId, second);
-    await expect(refused).rejects.toThrow('This code was withdrawn.');
+    await expect(refused).rejects.toThrow('This code was voided.');
     const again = await operator.browser.follow(await operator.browser.post(`/admin/codes/${batchOn(made)}/void`));
     expect(again.text).toContain('Nothing to void');
   });

@@ -50,14 +50,14 @@ describe('the mail server settings', () => {
     mailbox.refusals.push(550);
     const { status, text } = await test('ann@example.com');
     expect(status).toBe(422);
-    expect(text).toMatch(/id="to-error">.*?The email was not accepted: .*550 not now/s);
+    expect(text).toMatch(/id="to-error">.*?The test email was not sent: .*550 not now/s);
     expect(text).toContain('value="ann@example.com"');
     expect(mailbox.mails).toEqual([]);
   });
 
   it('reports a connection error when the server is unreachable', async () => {
     await save({ server: 'smtp://127.0.0.1:9' });
-    expect((await test('ann@example.com')).text).toMatch(/The email was not accepted: .*ECONNREFUSED/);
+    expect((await test('ann@example.com')).text).toMatch(/The test email was not sent: .*ECONNREFUSED/);
   });
 
   it('writes the test email to the outbox folder when no server is configured', async () => {

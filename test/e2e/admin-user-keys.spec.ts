@@ -91,6 +91,6 @@ describe('a user’s API keys in the admin console', () => {
     const keys = await relay.get(ApiKeyService).list(ann.accountId);
     expect([...idsIn(first.text), ...idsIn(second.text)]).toEqual(keys.map(({ id }) => id).toReversed());
     expect(second.text).not.toContain('rel="next"');
-    expect((await operator.browser.get(`${there}?keys=nonsense`)).text).toContain('Start of list');
+    expect((await operator.browser.get(`${there}?keys=nonsense`)).text).toContain('Page no longer available');
   });
 });

@@ -5,14 +5,14 @@ import { aRequest } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { responseIn } from '../support/scripted-upstream.js';
 
-/** The table of base addresses: what each kind of client is told to be given. */
+/** The table of base URLs: what each kind of client is told to be given. */
 const VALUES: Readonly<Record<string, string>> = {
   'the bare address': '',
   'the address with /v1': '/v1',
   'the full endpoint': '/v1/messages',
 };
 
-/** Clients that each expect another row of it. Each asks for an answer at the base address it is given, and gives its text. */
+/** Clients that each expect another row of it. Each asks for an answer at the base URL it is given, and gives its text. */
 const CLIENTS: Readonly<Record<string, (base: string, key: string) => Promise<string>>> = {
   'the Anthropic SDK': async (baseURL, apiKey) => {
     const client = new Anthropic({ baseURL, apiKey, maxRetries: 0 });
@@ -42,7 +42,7 @@ const CLIENTS: Readonly<Record<string, (base: string, key: string) => Promise<st
   },
 };
 
-describe('three clients, each given its own base address and that of each other: all nine answer (case 108)', () => {
+describe('three clients, each given its own base URL and that of each other: all nine answer (case 108)', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => (relay = await RelayApp.start()));

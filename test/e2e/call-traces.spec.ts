@@ -166,7 +166,7 @@ describe('where the time of a call went', () => {
     const { id, waits } = await times();
     expect(waits!.credit!.ms).toBeGreaterThan(LEAST_MS);
     expect(waits).not.toHaveProperty('client');
-    expect(await pageOf(id)).toContain('Reserving more funds');
+    expect(await pageOf(id)).toContain('Increase the hold');
   });
 
   it('of a call that runs is what it holds, and since when', async () => {
@@ -199,7 +199,7 @@ describe('where the time of a call went', () => {
     await (await relay.post('/v1/messages', poor.key, aRequest('messages'))).text();
     const refused = await times(poor);
     expect(refused.hold_ms).toBeGreaterThanOrEqual(0);
-    expect(await pageOf(refused.id, poor)).toContain('Funds not reserved');
+    expect(await pageOf(refused.id, poor)).toContain('Hold declined');
     await (await relay.post('/v1/messages', caller.key, aRequest('messages', { model: 'nobodys' }))).text();
     const unread = await times();
     expect(await pageOf(unread.id)).not.toContain('Settled');

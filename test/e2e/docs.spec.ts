@@ -10,7 +10,7 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 type Document = ReturnType<typeof openApiDocument>;
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'ALL', 'OPTIONS', 'HEAD'];
-/** Addresses beside those that are described: the bare base address, and what only says that nothing can be cancelled. */
+/** Addresses beside those that are described: the bare base URL, and what only says that nothing can be cancelled. */
 const UNDESCRIBED = ['POST /v1', 'POST /v1/responses/{id}/cancel'];
 
 /** `GET /v1/models/*` for every handler of the API, by what Nest has written on it. */

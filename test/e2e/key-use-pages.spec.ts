@@ -45,10 +45,10 @@ describe('the page of a key', () => {
     await callFrom(AWAY);
     await relay.get(KeyWatch).scan();
     const page = await text(`/keys/${ann.keyId}`);
-    expect(page).toContain(`This key was used from a network it hasn’t been used from before: ${AWAY} (`);
+    expect(page).toContain(`This key was used from a new network: ${AWAY} (`);
     expect(page).toContain('(203.0.113.0/24)');
     const home = await browser.get('/');
-    expect(home.text).toContain(`was used from a network it hasn’t been used from before: ${AWAY}`);
+    expect(home.text).toContain(`was used from a new network: ${AWAY}`);
     const action = /action="(\/keys\/[^"]*\/notices\/[^"]*)"/.exec(home.text)?.[1] ?? '';
     const known = await browser.post(action, { back: '/' });
     expect([known.status, known.location]).toEqual([303, '/']);

@@ -107,7 +107,7 @@ describe('the pages of keys', () => {
     expect(conflict.status).toBe(409);
     expect(conflict.text).toContain('Name: now <b>shared</b>, yours <b>mine</b>');
     expect(conflict.text).toContain('Quota: now <b>7</b>, yours <b>5</b>');
-    expect(conflict.text).toContain('Allowed addresses: now <b>–</b>, yours <b>203.0.113.7, 2001:db8::1</b>');
+    expect(conflict.text).toContain('Allowed networks: now <b>–</b>, yours <b>203.0.113.7, 2001:db8::1</b>');
     expect(await named('shared')).toMatchObject({ quota: parseUsd('7') });
     const saved = await ann.browser.post(`/keys/${id}/edit`, fieldsOf(conflict));
     expect(saved.status).toBe(303);
@@ -229,7 +229,7 @@ describe('the pages of keys', () => {
     const none = await ann.browser.get('/keys?state=expired');
     expect(none.text).toContain('No keys match');
     const stale = await ann.browser.get('/keys?before=nonsense');
-    expect([rows(stale).length, stale.text.includes('Start of list')]).toEqual([50, true]);
+    expect([rows(stale).length, stale.text.includes('Page no longer available')]).toEqual([50, true]);
     expect((await ann.browser.get('/keys?q=%00&group=%00&q=a&state=nonsense')).status).toBe(200);
   });
 

@@ -48,7 +48,7 @@ describe('the pages on which people pay', () => {
     expect((await browser.get('/wallet')).text).toContain(link);
     await use.world.tell(completed(lastSession, 'pi_of_a_bank', { payment_status: 'unpaid' }));
     const { text } = await browser.get('/wallet');
-    expect(text).toContain('Being confirmed');
+    expect(text).toContain('Processing');
     expect(text).not.toContain(link);
   });
 

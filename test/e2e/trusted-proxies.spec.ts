@@ -55,7 +55,7 @@ describe('the client address of a request', () => {
     const response = await fetch(`${relay.url}/v1/nothing`, {
       headers: { authorization: `Bearer ${caller.key}`, ...headers },
     });
-    return /base address is (\S+)\/v1/.exec(await response.text())?.[1] ?? '';
+    return /base URL is (\S+)\/v1/.exec(await response.text())?.[1] ?? '';
   }
 
   describe.each([

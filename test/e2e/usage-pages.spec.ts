@@ -72,7 +72,7 @@ describe('the pages of the usage log', () => {
       ]);
     expect(rows(await page(`${LOG}?result=corrected`))).toEqual([id]);
     expect(await page(`${LOG}/${id}`)).toContain(
-      'The upstream reported 10,000,000,000 prompt and 7 completion tokens, which can’t be right (the prompt cannot have that many tokens).',
+      'The upstream reported 10,000,000,000 prompt and 7 completion tokens, which is implausible (the prompt cannot have that many tokens).',
     );
   });
 
@@ -232,7 +232,7 @@ describe('the pages of the usage log', () => {
 
   it('show of a refused call that it was checked, and nothing that would come after', async () => {
     const trace = await page(`${LOG}/${await row(ann, 1, REFUSED)}`);
-    expect(trace).toContain('Checked: refused');
+    expect(trace).toContain('Rejected by checks');
     for (const words of ['Accepted', 'Settled', '0 attempts']) expect(trace).not.toContain(words);
   });
 

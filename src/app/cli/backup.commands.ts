@@ -34,7 +34,7 @@ async function writeBackup(file: string): Promise<void> {
     `backup of ${tables} tables, ${summaryText(rows)} rows, ${summaryText(Math.ceil(bytes / KILOBYTE))} kB in ${file}`,
   );
   note(
-    'The backup does not contain SECRET_KEY (DATA_DIR/secret.key, or the variable); store it separately. Without it, channel credentials and the mail server password cannot be decrypted, mailed codes are void, and clients lose sealed reasoning.',
+    'The backup does not contain SECRET_KEY (DATA_DIR/secret.key, or the variable); store it separately. Without it, channel credentials and the mail server password cannot be decrypted, emailed codes no longer work, and clients lose sealed reasoning.',
     `Not included: runtime state (${LEFT_OUT.join(', ')}, and in-memory counters). After a restore, users must sign in again, and open calls are closed without a charge.`,
   );
 }

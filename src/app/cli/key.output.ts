@@ -102,7 +102,7 @@ export const withLimits = (command: Command): Command =>
     .option('--rpm <number>', 'max calls per minute, or none for the default limit', countOrNoneArgument)
     .option('--tpm <number>', 'max tokens per minute, prompt and response, or none', countOrNoneArgument)
     .option('--concurrency <number>', 'max concurrent calls, or none', countOrNoneArgument)
-    .option('--clear', 'remove the limits that are not specified');
+    .option('--clear', 'also reset the limits not given here to the default');
 
 export const withNetworks = (command: Command): Command =>
   command.option('--networks <list>', 'allowed IP addresses and ranges, separated by commas, or any', networksArgument);

@@ -114,7 +114,7 @@ export const INVITATION: MailTextBuilder = (product) => ({
   subject: `Your ${product} account`,
   heading: 'An account was created for you',
   paragraphs: [
-    `${product} gives you many language models with one base address and one key. Choose a password to activate your account.`,
+    `${product} gives you many language models with one base URL and one key. Choose a password to activate your account.`,
   ],
   action: 'Choose a password',
   lifetime: `The link works once, for ${INVITATION_DAYS} days.`,

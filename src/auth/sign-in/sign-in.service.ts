@@ -37,7 +37,7 @@ export class AccountSuspended extends AppError {
 
 export class WrongPassword extends AppError {
   constructor() {
-    super('invalid_request', 'Enter your current password.', { param: 'currentPassword' });
+    super('invalid_request', 'Wrong password. Enter your current password.', { param: 'currentPassword' });
   }
 }
 

@@ -92,7 +92,10 @@ export class CodeRefused extends AppError {
 /** An expired, used or unknown link. */
 export class LinkRefused extends AppError {
   constructor() {
-    super('invalid_request', 'This link is no longer valid. It was already used or replaced by a later email.');
+    super(
+      'invalid_request',
+      'This link expired, was already used, or was replaced by a later email. Request a new one.',
+    );
   }
 }
 

@@ -36,7 +36,7 @@ export class ForbiddenAddress extends AppError {
   constructor(host: string) {
     super(
       'upstream_error',
-      'The address of the upstream is not allowed. Contact an administrator.',
+      'The upstream address is not allowed. Contact an administrator.',
       { failover: true },
       { cause: new Error(`${host} is or resolves to a link-local, unspecified or multicast address.`) },
     );

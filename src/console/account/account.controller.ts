@@ -77,7 +77,7 @@ class AccountController {
       await this.accounts.rename(visitor.accountId, name);
       await this.accounts.setTimeZone(visitor.accountId, timeZone);
     });
-    return isSaved ? new Redirect('/account', { tone: 'ok', title: 'Saved' }) : this.page(visit, visitor, form);
+    return isSaved ? new Redirect('/account', { tone: 'ok', title: 'Profile saved' }) : this.page(visit, visitor, form);
   }
 
   private async page({ theme }: Visit, visitor: Visitor, form: Form<ProfileForm>): Promise<Page> {

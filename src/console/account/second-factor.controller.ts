@@ -35,7 +35,7 @@ const ON_ALREADY = {
 const BEGIN_AGAIN = {
   tone: 'warn',
   title: 'Start over',
-  text: 'The QR code belonged to another session. Remove it from your app.',
+  text: 'The QR code belonged to another session. Remove its entry from your app and scan the new code.',
 } as const;
 
 /** Turns two-factor authentication on: password, QR code, first code, and recovery codes, shown once. */
@@ -116,7 +116,7 @@ export class RecoveryCodesController {
     const lines = String(codes)
       .split(/\r?\n/)
       .filter((line) => recoveryCodeHash(line) !== undefined);
-    const head = [`Recovery codes of ${email} at ${this.address.current()}`, 'Each works once.', ''];
+    const head = [`Recovery codes for ${email} at ${this.address.current()}`, 'Each works once.', ''];
     void reply
       .headers({ 'cache-control': 'no-store', 'content-disposition': 'attachment; filename="recovery-codes.txt"' })
       .type('text/plain; charset=utf-8')

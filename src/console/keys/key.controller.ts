@@ -181,7 +181,7 @@ const LABELS: Readonly<Record<string, string>> = {
   concurrency: 'Concurrent calls',
   expires: 'Expires',
   models: 'Models',
-  networks: 'Allowed addresses',
+  networks: 'Allowed networks',
   strict: 'Strict',
   neverStores: 'Never store responses',
 };

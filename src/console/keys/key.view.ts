@@ -215,7 +215,7 @@ export function noticeText(notice: KeyNotice, timeZone: string): KeyNoticeText {
   const at = dateTime(notice.at, timeZone);
   if (notice.kind === 'new-network') {
     const { address, network } = notice;
-    const text = `was used from a network it hasn’t been used from before: ${address} (${network}), on ${at}`;
+    const text = `was used from a new network: ${address} (${network}), on ${at}`;
     return { title: 'Used from a new network', text, known: 'It was me', calls };
   }
   const { spent, usual } = notice;

@@ -15,7 +15,7 @@ const SHOWN_MS = SHOWN_DAYS * 24 * 60 * 60 * 1000;
 const MAX_ROWS = 100;
 const MAX_TRIES = 20;
 
-const DISABLE_FIRST = 'Anyone with this key can spend its budget. Disable it first.';
+const DISABLE_FIRST = 'Anyone with this key can spend your balance. Disable it first.';
 const DISABLED = 'The key is disabled and can no longer be used.';
 
 /** What to do about a leaked key, step by step: disable it, replace it, review its calls. */

@@ -74,5 +74,5 @@ export class AccountEmailController {
 }
 
 const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Email' }];
-const CONFIRMED = { tone: 'ok', title: 'Address changed', text: 'Use it the next time you sign in.' } as const;
+const CONFIRMED = { tone: 'ok', title: 'Email address changed', text: 'Use it the next time you sign in.' } as const;
 const SENT = { tone: 'ok', title: 'Email sent', text: 'Enter the code from the email, or follow its link.' } as const;

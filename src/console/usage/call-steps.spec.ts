@@ -19,7 +19,7 @@ describe('callSteps', () => {
   it('lists checks, hold, attempt with its phases, and settlement', () => {
     expect(rows({ settleWaitMs: 3 }, [aCallAttempt({ begunMs: 9, durationMs: 985 })])).toEqual([
       ['Accepted and checked', 0, 4, 'key, limits'],
-      ['Funds reserved', 4, 3, 'balance, quota, budgets'],
+      ['Hold placed', 4, 3, 'balance, quota, budgets'],
       ['Choose an upstream', 7, 2, ''],
       ['Attempt 1', 9, 985, 'completed'],
       ['Connect', 9, 20, ''],
@@ -34,7 +34,7 @@ describe('callSteps', () => {
   it('omits steps that took no time, except the settlement', () => {
     const shown = rows({ holdBegunMs: 1 }, [aCallAttempt({ begunMs: 4, durationMs: 995, connectMs: 0 })]);
     expect(shown.map(([name]) => name)).toEqual([
-      'Funds reserved',
+      'Hold placed',
       'Attempt 1',
       'Wait for the response',
       'Wait for the first token',
@@ -89,7 +89,7 @@ describe('callSteps', () => {
         rank: 'part',
         outcome: '3 times',
       },
-      { name: 'Reserving more funds', atMs: 320, tookMs: 20, rank: 'part', outcome: '' },
+      { name: 'Increase the hold', atMs: 320, tookMs: 20, rank: 'part', outcome: '' },
     ]);
     expect(steps.findIndex(({ name }) => name === 'Paused by the client')).toBeGreaterThan(
       steps.findIndex(({ name }) => name === 'Stream'),
@@ -98,10 +98,10 @@ describe('callSteps', () => {
 
   it('ends with the refusal, without a settlement, when the call was refused', () => {
     const before = { ...REFUSED, holdBegunMs: null, holdMs: null, errorReason: 'invalid request' };
-    expect(rows(before)).toEqual([['Checked: refused', 0, 12, 'invalid request']]);
+    expect(rows(before)).toEqual([['Rejected by checks', 0, 12, 'invalid request']]);
     expect(rows({ ...REFUSED, errorReason: 'insufficient quota' })).toEqual([
       ['Accepted and checked', 0, 4, 'key, limits'],
-      ['Funds not reserved', 4, 3, 'insufficient quota'],
+      ['Hold declined', 4, 3, 'insufficient quota'],
     ]);
   });
 
@@ -109,7 +109,7 @@ describe('callSteps', () => {
     const none = { status: 'failed', attempts: 0, cost: nanos(0n), errorReason: 'model unavailable' };
     expect(rows(none)).toEqual([
       ['Accepted and checked', 0, 4, 'key, limits'],
-      ['Funds reserved', 4, 3, 'balance, quota, budgets'],
+      ['Hold placed', 4, 3, 'balance, quota, budgets'],
       ['Choose an upstream', 7, 993, 'model unavailable'],
       ['Settled', 1000, 0, 'not charged'],
     ]);
@@ -136,7 +136,7 @@ describe('callSteps', () => {
   it('shows fewer steps when the times were not recorded', () => {
     const old = { holdBegunMs: null, holdMs: null, settleWaitMs: null };
     const steps = rows(old, [aCallAttempt({ durationMs: 900 })]);
-    expect(steps[0]).toEqual(['Accepted, funds reserved', 0, 7, 'key, limits, balance']);
+    expect(steps[0]).toEqual(['Accepted, hold placed', 0, 7, 'key, limits, balance']);
     expect(steps.at(-1)).toEqual(['Settled', 1000, null, 'charged $0.000001']);
   });
 });

@@ -81,18 +81,16 @@ function beginning(call: RecordedCall, untilMs: number, hasAttempt: boolean): Ti
     const chosen = choosing(holdBegunMs + holdMs, untilMs, hasAttempt ? '' : errorReason);
     return [...read, moneyHeld(holdBegunMs, holdMs), ...chosen];
   }
-  if (isRefused) return [failed('Checked: refused', untilMs, errorReason)];
+  if (isRefused) return [failed('Rejected by checks', untilMs, errorReason)];
   const sharedWith = SHARED_WITH.exec(errorMessage)?.[1];
   if (sharedWith !== undefined) return shared(call, sharedWith, untilMs);
   // The client disconnected before the hold.
   if (settleWaitMs !== null && !hasAttempt) return [failed('Accepted and checked', untilMs, errorReason)];
-  return [
-    { name: 'Accepted, funds reserved', atMs: 0, tookMs: untilMs, tone: 'ours', outcome: 'key, limits, balance' },
-  ];
+  return [{ name: 'Accepted, hold placed', atMs: 0, tookMs: untilMs, tone: 'ours', outcome: 'key, limits, balance' }];
 }
 
 const moneyHeld = (atMs: number, tookMs: number): TimedStep => ({
-  name: 'Funds reserved',
+  name: 'Hold placed',
   atMs,
   tookMs,
   tone: 'ours',
@@ -102,7 +100,7 @@ const moneyHeld = (atMs: number, tookMs: number): TimedStep => ({
 
 const holdRefused = (atMs: number, tookMs: number, reason: string): TimedStep => ({
   ...moneyHeld(atMs, tookMs),
-  name: 'Funds not reserved',
+  name: 'Hold declined',
   tone: 'failed',
   outcome: reason,
   bad: true,
@@ -203,7 +201,7 @@ const isUseless = ({ outcome, firstTokenMs }: CallAttempt): boolean =>
 function pauseSteps({ client, credit }: WaitRecords): TimedStep[] {
   return [
     ...(client ? [pauseStep('Paused by the client', client, 'client', 'waiting for the client to read')] : []),
-    ...(credit ? [pauseStep('Reserving more funds', credit, 'ours', 'reserving more funds')] : []),
+    ...(credit ? [pauseStep('Increase the hold', credit, 'ours', 'reserving more funds')] : []),
   ];
 }
 

@@ -18,7 +18,7 @@ describe('findingOf', () => {
 
   it('names the biggest share when nothing took half of the time', () => {
     const even = aCallAttempt({ connectMs: 250, headersMs: 500, firstByteMs: 500, firstTokenMs: 560 });
-    expect(finding({}, even)).toBe('The biggest share of the time (43%) was spent streaming the response.');
+    expect(finding({}, even)).toBe('The largest share of the time (43%) was spent streaming the response.');
   });
 
   it('does not mistake a slow client for a slow upstream', () => {
@@ -65,7 +65,7 @@ describe('billingText', () => {
       completion_tokens: 0,
     };
     expect(billingText({ result: 'completed', billingBasis: 'corrected', upstreamReport })).toBe(
-      'The upstream reported 10,000,000,000 prompt and 0 completion tokens, which can’t be right (the prompt cannot have that many tokens, and the response was not empty). We counted the tokens ourselves and charged those.',
+      'The upstream reported 10,000,000,000 prompt and 0 completion tokens, which is implausible (the prompt cannot have that many tokens, and the response was not empty). We counted the tokens ourselves and charged those.',
     );
   });
 

@@ -197,12 +197,12 @@ export function findingOf(steps: readonly TimedStep[], totalMs: number): string 
   const [longest] = [...times].toSorted(([, one], [, other]) => other - one);
   if (longest === undefined || longest[1] === 0) return undefined;
   const [spent, ms] = longest;
-  const most = ms > totalMs / 2 ? 'Most' : 'The biggest share';
+  const most = ms > totalMs / 2 ? 'Most' : 'The largest share';
   return `${most} of the time (${percent(Math.min(ms, totalMs), totalMs)}) was spent ${spent}.`;
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  'Invalid token': 'Check that your client sends one of your API keys, complete, enabled and not expired.',
+  'Invalid token': 'Check that your client sends a complete API key that is enabled and not expired.',
   'insufficient quota':
     'Check the balance of your wallet and the quota and budgets of the key. Raise the one that is used up.',
   permission_denied: 'The key is not allowed to do this. Check its models, networks and group.',
@@ -211,7 +211,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   model_not_found: 'Use a model name from the pricing page that is available in the key’s group.',
   request_too_large: 'Send a smaller request.',
   rate_limit_exceeded: 'Retry after a moment, with fewer requests at once.',
-  server_is_overloaded: 'The upstream was overloaded. Retry shortly.',
+  server_is_overloaded: 'No upstream was available, or the service was overloaded. Retry shortly.',
   unavailable: 'Retry shortly.',
   shutting_down: 'The service was restarting. Retry.',
   upstream_error: 'The upstream failed. Retry; if it persists, use another model.',
@@ -276,8 +276,8 @@ export function billingText({
         : `The upstream reported only part of the usage (${totalsIn(report)}); we counted the rest ourselves.`;
     case 'corrected':
       return report === null
-        ? 'The upstream reported usage that can’t be right. We counted the tokens ourselves and charged those.'
-        : `The upstream reported ${reportedIn(report)}, which can’t be right (${reasonsIn(report)}). We counted the tokens ourselves and charged those.`;
+        ? 'The upstream reported implausible usage. We counted the tokens ourselves and charged those.'
+        : `The upstream reported ${reportedIn(report)}, which is implausible (${reasonsIn(report)}). We counted the tokens ourselves and charged those.`;
     case 'partial':
       return 'The response was incomplete: the prompt and the output so far are charged.';
     default:
@@ -291,7 +291,7 @@ const REASONS: Readonly<Record<string, string>> = {
   prompt_too_large: 'the prompt cannot have that many tokens',
   completion_too_large: 'the response cannot have that many tokens',
   tool_uses_too_large: 'the request does not allow that many tool uses',
-  passes_too_large: 'the request does not allow that much additional work',
+  passes_too_large: 'the request does not allow that many additional passes',
 };
 
 const reasonsIn = ({ findings }: UpstreamReport): string =>

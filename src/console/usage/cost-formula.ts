@@ -61,7 +61,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'image_generation:image_input': 'Image generation: image input',
   'image_generation:text_output': 'Image generation: text output',
   'image_generation:image_output': 'Image generation: image output',
-  request_fee: 'Request fee',
+  request_fee: 'Fee per call',
 };
 
 type PricedCall = Pick<RecordedCall, 'lines' | 'snapshot' | 'cost' | 'uncollected' | 'effort' | 'group'>;

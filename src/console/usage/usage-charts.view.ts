@@ -227,7 +227,10 @@ function tableOf(input: ChartsInput): ChartTable {
     { name: 'Duration, median', values: duration.median, total: totals.times.total.duration?.medianMs },
     { name: 'Duration, p95', values: duration.p95, total: totals.times.total.duration?.p95Ms },
   ].map((column) => ({ ...column, unit: MILLISECONDS }));
-  const table = chartTable('Totals of this filter', BAR_NAMES[input.scale.unit], labelsOf(input), [...added, ...times]);
+  const table = chartTable('Totals for this filter', BAR_NAMES[input.scale.unit], labelsOf(input), [
+    ...added,
+    ...times,
+  ]);
   const hrefs = hrefsOf(input);
   return {
     ...table,

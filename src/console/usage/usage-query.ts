@@ -135,7 +135,7 @@ function rangeOf(
   const [from, to] = [text('from') || today, text('to') || today];
   const wrong = (problem: string) => ({ range: 'custom', from: today, to: today, problem });
   if (!isDay(from) || !isDay(to)) return wrong('Enter dates in the form 2026-11-20.');
-  if (from > to) return wrong('Enter a start date that is not after the end date.');
+  if (from > to) return wrong('Enter a start date on or before the end date.');
   if (addDays(from, MAX_DAYS) <= to) return wrong('Enter a range of at most 366 days.');
   return { range: 'custom', from, to, problem: '' };
 }

@@ -42,13 +42,13 @@ describe('the payment page', () => {
   });
 
   it.each([
-    ['that is open', anOpenOrder(59), 'Pay $50.00', 'Not paid yet', ADDRESS],
-    ['that is too old to be paid', anOpenOrder(61), 'Payment of $50.00 not completed', 'Not paid yet', null],
+    ['that is open', anOpenOrder(59), 'Pay $50.00', 'Incomplete', ADDRESS],
+    ['that is too old to be paid', anOpenOrder(61), 'Payment of $50.00 not completed', 'Incomplete', null],
     [
       'whose money is on its way',
       anOpenOrder(5, { payment: 'pi_1' }),
       'Confirming your $50.00 payment',
-      'Being confirmed',
+      'Processing',
       null,
     ],
     [

@@ -9,7 +9,7 @@ interface PaymentLabels {
 
 const BADGES: Readonly<Record<TopUpState, PaymentLabels['badge']>> = {
   created: { tone: '', label: 'Not started' },
-  pending: { tone: 'warn', label: 'Not paid yet' },
+  pending: { tone: 'warn', label: 'Incomplete' },
   paid: { tone: 'ok', label: 'Paid' },
   failed: { tone: 'bad', label: 'Failed' },
   expired: { tone: '', label: 'Expired' },
@@ -19,7 +19,7 @@ const BADGES: Readonly<Record<TopUpState, PaymentLabels['badge']>> = {
 };
 
 /** Submitted by the user, not yet confirmed by Stripe or the bank. */
-const BEING_CONFIRMED: PaymentLabels['badge'] = { tone: 'warn', label: 'Being confirmed' };
+const BEING_CONFIRMED: PaymentLabels['badge'] = { tone: 'warn', label: 'Processing' };
 
 export const badgeOf = ({ state, payment }: Pick<TopUpOrder, 'state' | 'payment'>): PaymentLabels['badge'] =>
   state === 'pending' && payment !== null ? BEING_CONFIRMED : BADGES[state];
@@ -94,7 +94,7 @@ function pendingLabels(order: TopUpOrder, from: unknown, isPayable: boolean): Pa
     return {
       badge: BEING_CONFIRMED,
       title: `Confirming your ${amount} payment`,
-      text: 'Stripe has not confirmed the payment yet, which usually takes a few seconds. Your balance is updated when it does.',
+      text: 'Stripe usually confirms a payment within a few seconds. Your balance is updated as soon as it does.',
     };
   if (!isPayable || from === 'cancelled')
     return {
@@ -102,7 +102,7 @@ function pendingLabels(order: TopUpOrder, from: unknown, isPayable: boolean): Pa
       title: `Payment of ${amount} not completed`,
       text: isPayable
         ? 'You were not charged. The payment page stays open for one hour.'
-        : 'The payment page was open for one hour. Start a new payment if you still want to pay.',
+        : 'The payment page expired after one hour. Start a new payment to add funds.',
     };
   return {
     badge,

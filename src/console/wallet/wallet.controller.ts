@@ -96,7 +96,7 @@ class WalletController {
 
 const redeemed = (redemption: Redemption | undefined): Flash =>
   redemption === undefined
-    ? { tone: 'ok', title: 'This code was redeemed', text: 'The form was already submitted.' }
+    ? { tone: 'ok', title: 'This code was already redeemed', text: 'The form was already submitted.' }
     : {
         tone: 'ok',
         title: `${usd(redemption.amount)} added`,

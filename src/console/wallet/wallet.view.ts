@@ -111,10 +111,10 @@ function runway({ wallet, history, pace, allowance, now, timeZone }: WalletInput
 export const MOVEMENT_LABELS: Readonly<
   Record<TopUp['kind'], { source: string; badge: { tone: string; label: string } }>
 > = {
-  credit: { source: 'Credit by an administrator', badge: { tone: 'ok', label: 'Credited' } },
-  debit: { source: 'Debit by an administrator', badge: { tone: 'warn', label: 'Debited' } },
+  credit: { source: 'Administrator credit', badge: { tone: 'ok', label: 'Credited' } },
+  debit: { source: 'Administrator debit', badge: { tone: 'warn', label: 'Debited' } },
   redemption: { source: 'Redemption code', badge: { tone: 'ok', label: 'Credited' } },
-  payment: { source: 'Payment', badge: { tone: 'ok', label: 'Returned' } },
+  payment: { source: 'Payment', badge: { tone: 'ok', label: 'Reinstated' } },
   refund: { source: 'Payment', badge: { tone: 'bad', label: 'Reversed' } },
   allowance: { source: 'Monthly allowance', badge: { tone: 'ok', label: 'Credited' } },
   expiry: { source: 'Monthly allowance', badge: { tone: '', label: 'Expired' } },

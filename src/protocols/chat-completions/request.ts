@@ -140,7 +140,8 @@ class MessageReader {
 
   private assistantParts(message: TreeReader): readonly Part[] {
     // Audio output is stored at its vendor.
-    if (message.has('audio')) throw unsupported(message.pathOf('audio'), 'is stored with another vendor');
+    if (message.has('audio'))
+      throw unsupported(message.pathOf('audio'), 'refers to audio stored with another vendor; remove it');
     const refusal = message.string('refusal') ?? '';
     const legacy = message.child('function_call');
     return [

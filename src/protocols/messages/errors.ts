@@ -44,7 +44,7 @@ export class UnsupportedThread extends AppError {
 
 /** @param param source of the budget */
 export function unaffordableThinking(affordable: number, param: string, budget: number): AppError {
-  const message = `insufficient quota: the remaining credit covers ${affordable} output tokens, which ${param} (${budget}) uses up. Lower it or add credit.`;
+  const message = `insufficient quota: the remaining credit covers ${affordable} output tokens, all of which ${param} (${budget}) would use. Lower it or add credit.`;
   return new AppError('insufficient_quota', message, { param });
 }
 

@@ -53,7 +53,7 @@ export function parseRequest(body: TreeObject, context: ParseContext): CallConte
 
 function rejectVendorMembers(request: TreeReader): void {
   for (const name of VENDORS) {
-    if (request.has(name)) throw unsupported(name, 'not supported by the upstream of this model; remove it');
+    if (request.has(name)) throw unsupported(name, 'is not supported by the upstream of this model; remove it');
   }
   const policy = request.child('moderation')?.child('policy');
   for (const side of [policy?.child('input'), policy?.child('output')]) {
@@ -199,7 +199,7 @@ function readNamedTool(choice: TreeReader, tools: readonly Tool[]): ToolChoice {
   const name = choice.word('name');
   const namespace = choice.string('namespace');
   const known = tools.find((tool) => tool.name === name && (namespace === undefined || tool.namespace === namespace));
-  if (known === undefined) throw choice.malformed('name', 'is not a tool of this request');
+  if (known === undefined) throw choice.malformed('name', 'must be the name of a tool in this request');
   return { mode: 'one', name, ...(known.namespace !== undefined && { namespace: known.namespace }) };
 }
 

@@ -78,7 +78,7 @@ export class IdempotencyKeyInUse extends AppError {
     const which = callId === undefined ? '' : `, ${callId},`;
     super(
       'conflict',
-      `A request with this Idempotency-Key${which} is still running in another process. Wait for that request or use another key.`,
+      `A request with this Idempotency-Key${which} is still running. Wait for that request or use another key.`,
       { shouldRetry: true, retryAfterSeconds: 1 },
     );
   }

@@ -26,7 +26,7 @@ export interface SnapshotView {
   readonly group_multiplier: string;
   /** The model that served the call, if not the requested one. */
   readonly served_by?: string;
-  /** Prices of other models used by passes. */
+  /** Multipliers of other models used in additional passes. */
   readonly models?: Readonly<Record<string, SnapshotView>>;
 }
 

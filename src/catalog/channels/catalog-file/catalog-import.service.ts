@@ -168,6 +168,6 @@ export class RefusedEntries extends AppError {
 /** The object was changed since it was read; nothing was changed now. */
 export class ChangedMeanwhile extends AppError {
   constructor({ kind, name }: Subject) {
-    super('conflict', `The ${kind} ${name} has been changed in the meantime.`);
+    super('conflict', `The ${kind} ${name} was changed while you edited it. Review the current values and try again.`);
   }
 }

@@ -146,5 +146,5 @@ const texts = (value: unknown): unknown =>
 function errorIn(value: unknown, isGood: (name: string, text: unknown) => boolean): string | undefined {
   if (!isMapping(value)) return 'must be a mapping from names to strings';
   const odd = Object.entries(value).find(([name, text]) => !isGood(name, text));
-  return odd && `must be a mapping from names to strings; ${odd[0]} is not`;
+  return odd && `must map names to strings; ${odd[0]} is invalid`;
 }

@@ -45,7 +45,11 @@ export const Name = (): PropertyDecorator =>
 
 /** Names for display. */
 export const Label = (): PropertyDecorator =>
-  Field('isLabel', (value) => (typeof value === 'string' && LABEL.test(value) ? undefined : 'must be a short string'));
+  Field('isLabel', (value) =>
+    typeof value === 'string' && LABEL.test(value)
+      ? undefined
+      : 'must be a single line of 1 to 200 characters without leading or trailing spaces',
+  );
 
 export const Text = (): PropertyDecorator =>
   Field('isText', (value) =>

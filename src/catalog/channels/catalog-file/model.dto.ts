@@ -185,7 +185,7 @@ function upcomingError(upcoming: unknown): string | undefined {
 export function tierError(tiers: unknown): string | undefined {
   const starts = (tiers as readonly TierEntry[]).map((tier) => tier.from_prompt_tokens ?? 0);
   if (starts.length === 0) return 'must have at least one tier, or be "free"';
-  if (starts[0] !== 0) return 'must start with a tier of from_prompt_tokens 0';
+  if (starts[0] !== 0) return 'must start with a tier whose from_prompt_tokens is 0';
   return starts.every((start, index) => index === 0 || start > (starts[index - 1] ?? 0))
     ? undefined
     : 'must be sorted by from_prompt_tokens, ascending';

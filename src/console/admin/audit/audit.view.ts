@@ -149,7 +149,7 @@ function daysOf(from: string, to: string): Pick<AuditQuery, 'from' | 'to' | 'pro
   if ([from, to].some((day) => day !== '' && !isDay(day)))
     return { from: '', to: '', problem: 'Enter dates as YYYY-MM-DD, for example 2026-11-20.' };
   if (from !== '' && to !== '' && from > to)
-    return { from: '', to: '', problem: 'Enter a start date that is not after the end date.' };
+    return { from: '', to: '', problem: 'Enter a start date on or before the end date.' };
   return { from, to, problem: '' };
 }
 

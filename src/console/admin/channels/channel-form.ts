@@ -21,7 +21,7 @@ const Pairs = (separator: string): PropertyDecorator =>
       name: 'arePairs',
       validator: { validate: (value) => typeof value === 'string' && oddLine(value, separator) === undefined },
     },
-    { message: `Enter one name, “${separator}” and value per line.` },
+    { message: `Enter one pair per line: name${separator}value.` },
   );
 
 const linesOf = (text: string): readonly string[] =>

@@ -38,12 +38,12 @@ describe('stateOf', () => {
     ['is healthy by default', {}, 'Healthy', undefined],
     ['is disabled, whatever else applies', { enabled: false, rest: aRest({}) }, 'Disabled', undefined],
     ['is unavailable when it cannot be used', { unavailableReason: 'no credential' }, 'Unavailable', 'No credential.'],
-    ['shows the cooldown in seconds', { rest: aRest({}) }, 'Cooldown 30 s', 'Most recent requests failed.'],
+    ['shows the cooldown in seconds', { rest: aRest({}) }, 'Cooldown 30 s', 'Most of the recent requests failed.'],
     [
       'shows the cooldown in minutes',
       { rest: aRest({ untilMs: NOW + 240_000 }) },
       'Cooldown 4 min',
-      'Most recent requests failed.',
+      'Most of the recent requests failed.',
     ],
     ['is failing after a repeated cooldown', { rest: aRest({ strikes: 2 }) }, 'Failing', 'Next retry in 30 s.'],
     [

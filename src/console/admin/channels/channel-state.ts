@@ -55,7 +55,12 @@ function resting({ strikes, untilMs }: Cooldown, nowMs: number): ChannelState {
   const left = leftUntil(untilMs, nowMs);
   if (strikes > 1)
     return { name: 'failing', tone: 'bad', label: STATE_LABELS.failing, why: `Next retry ${left.again}.` };
-  return { name: 'resting', tone: 'bad', label: `Cooldown ${left.short}`.trim(), why: 'Most recent requests failed.' };
+  return {
+    name: 'resting',
+    tone: 'bad',
+    label: `Cooldown ${left.short}`.trim(),
+    why: 'Most of the recent requests failed.',
+  };
 }
 
 function ofCredentials(

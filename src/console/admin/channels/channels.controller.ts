@@ -98,7 +98,7 @@ export class ChannelDeletePages {
       return true;
     });
     if (done !== true) return this.page(visitor, found, form);
-    const text = 'In-flight requests will finish. No new requests are routed here.';
+    const text = 'In-flight requests will finish. No new requests are routed to it.';
     return new Redirect('/admin/channels', { tone: 'ok', title: `Channel “${name}” deleted`, text });
   }
 

@@ -142,8 +142,8 @@ export const FLAGS: readonly FlagLabels[] = [
     'unknownMembers',
     [R, C, M],
     ['refuse'],
-    'Unknown request members',
-    'Do not send this channel requests with fields we don’t know.',
+    'Unknown fields',
+    'Refuse: requests with fields unknown to the relay are not sent to this channel.',
   ),
   flag('family', ALL, 'text', 'Family', 'Channels with the same family accept each other’s signed reasoning.'),
   flag(
@@ -159,7 +159,7 @@ export const FLAGS: readonly FlagLabels[] = [
     [C],
     ['max_tokens', 'max_completion_tokens'],
     'Output limit field',
-    'Name of the output limit field.',
+    'Field in which the upstream expects the output limit.',
   ),
   flag('reasoning', ALL, 'switch', 'Reasoning', 'The models support reasoning.'),
   flag(
@@ -189,7 +189,7 @@ export const FLAGS: readonly FlagLabels[] = [
   ),
   flag('thinkTagSplit', [C], 'switch', 'Think tags', 'Treats text inside <think> tags as reasoning.'),
   flag('samplingFixed', ALL, 'switch', 'Fixed sampling', 'Rejects temperature, top_p and similar parameters.'),
-  flag('oneSampler', [M], 'switch', 'One sampler', 'Accepts temperature or top_p, not both.'),
+  flag('oneSampler', [M], 'switch', 'Temperature or top_p', 'Accepts temperature or top_p, not both.'),
   flag('topK', [C], 'switch', 'Top k', 'Supports top_k.'),
   flag('penalties', [G], 'switch', 'Penalties', 'Supports presence_penalty and frequency_penalty.'),
   flag(

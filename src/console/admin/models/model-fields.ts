@@ -100,7 +100,7 @@ export function labelsOf(values: FormBody): Readonly<Record<string, string>> {
     maxOutputTokens: 'Output limit',
     groups: 'Groups',
     capabilities: 'Capabilities',
-    hiddenTokens: 'Hidden reasoning per second',
+    hiddenTokens: 'Hidden reasoning tokens per second',
     free: 'Free',
     ...Object.fromEntries(tiers.flatMap((index) => tierLabels(index))),
     requestFee: 'Fee per call',

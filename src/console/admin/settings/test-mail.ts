@@ -52,7 +52,7 @@ export class TestMail {
     try {
       return await this.mailer.deliver({ to, subject: `Test email from ${site.name}`, ...message });
     } catch (error) {
-      throw new TestMailRefused(`The email was not accepted: ${hushed(reasonOf(error), mail.smtpUrl)}`);
+      throw new TestMailRefused(`The test email was not sent: ${hushed(reasonOf(error), mail.smtpUrl)}`);
     }
   }
 }

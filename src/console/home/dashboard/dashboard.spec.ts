@@ -118,7 +118,7 @@ describe('attention', () => {
   it.each([
     [
       { kind: 'new-network', address: '203.0.113.7', network: '203.0.113.0/24' },
-      'was used from a network it hasn’t been used from before: 203.0.113.7 (203.0.113.0/24), on 20 Nov 2026, 14:05',
+      'was used from a new network: 203.0.113.7 (203.0.113.0/24), on 20 Nov 2026, 14:05',
       'It was me',
     ],
     [
@@ -236,7 +236,7 @@ describe('the dashboard', () => {
     expect(stepsOf({ funds: false, key: false, call: false })).toEqual([
       ['Add funds', false, 'primary'],
       ['Create an API key', false, 'plain'],
-      ['First call', false, 'plain'],
+      ['Make your first call', false, 'plain'],
     ]);
     expect(stepsOf({ funds: true, key: true, call: false })?.map(([, done]) => done)).toEqual([true, true, false]);
     expect(stepsOf({ funds: true, key: true, call: true })).toBeUndefined();

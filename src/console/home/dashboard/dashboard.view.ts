@@ -122,7 +122,7 @@ function steps({ done: { funds, key, call }, ...reader }: DashboardInput) {
       action: { href: '/keys/new', label: 'Create key' },
     },
     {
-      title: 'First call',
+      title: 'Make your first call',
       text: 'Use one of the snippets below. The call appears here with its exact cost.',
       done: call,
       action: { href: '#connect', label: 'Show snippets' },

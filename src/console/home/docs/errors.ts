@@ -68,21 +68,21 @@ export const WARNINGS: readonly TranslationWarning[] = [
       'State stored with another vendor: conversation, prompt, files by ID, skills, mcp_servers.',
       'A vendor-hosted tool, if it is the only tool or the request forces its use; computer and browser tools.',
       'Images and documents by URL, if the upstream does not fetch them.',
-      'temperature, top_p and top_k of Messages with anthropic-version 2026-10-21 or later, as Anthropic does.',
+      'temperature, top_p and top_k of Messages with anthropic-version 2026-10-21 or later; Anthropic rejects them too.',
     ],
   },
   {
     becomes: 'Removed, listed in x-relay-warnings',
     things: [
       'Other hosted tools. Web search is translated if the upstream has one.',
-      'Unsupported sampling options: top_k, logit_bias, penalties, logprobs, also temperature and top_p.',
+      'Unsupported sampling options: top_k, logit_bias, penalties, logprobs, temperature and top_p.',
       'speed, truncation, and service tiers that the upstream does not have.',
     ],
   },
   {
     becomes: 'Changed, listed in x-relay-warnings',
     things: [
-      'Temperature, output limit or reasoning effort outside the upstream’s range: the nearest valid value.',
+      'Temperature, output limit or reasoning effort outside the upstream’s range: set to the nearest valid value.',
       'Reasoning together with a required tool, if the model does not support both: one of them is dropped.',
       'Grammars of custom tools, and JSON output that the upstream cannot enforce: added to the prompt as an instruction.',
       'Tool schemas with alternatives at the root: merged into one schema.',

@@ -27,7 +27,7 @@ const START: readonly Topic[] = [
   {
     name: 'clients',
     title: 'Clients',
-    text: 'Base addresses, SDKs and agents. Snippets read the key from SWITCHBOARD_API_KEY.',
+    text: 'Base URLs, SDKs and agents. Snippets read the key from SWITCHBOARD_API_KEY.',
     view: 'docs/clients',
     group: 'Start',
   },

@@ -132,7 +132,7 @@ function maxPrompt(tiers: readonly PriceTier[], index: number): number | undefin
 function extras(pricing: Pricing, multiplier: bigint) {
   const fee = (nanos: bigint): string => scaledPrice(scaled(nanos, multiplier));
   return [
-    ...(pricing.requestFee > 0n ? [{ label: 'Each call', value: fee(pricing.requestFee) }] : []),
+    ...(pricing.requestFee > 0n ? [{ label: 'Fee per call', value: fee(pricing.requestFee) }] : []),
     ...[...pricing.toolFees].map(([tool, nanos]) => ({ label: `Per use of ${tool}`, value: fee(nanos) })),
     ...imagePrices(pricing, multiplier),
     ...[...pricing.effortMultipliers].map(([name, by]) => ({ label: `Effort “${name}”`, value: times(by) })),

@@ -188,7 +188,7 @@ describe('the model page', () => {
 
   it('shows fees after the multiplier, and other multipliers', () => {
     expect(view.extras).toEqual([
-      { label: 'Each call', value: '$0.01' },
+      { label: 'Fee per call', value: '$0.01' },
       { label: 'Per use of web_search', value: '$0.005' },
       { label: 'Effort “high”', value: '× 1.25' },
       { label: 'Service tier “priority”', value: '× 2.00' },

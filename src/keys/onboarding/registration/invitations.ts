@@ -70,7 +70,7 @@ export class Invitations {
     if (!Number.isInteger(count) || count < 1 || count > MAX_BATCH)
       throw new InvitationsNotPossible(`Create 1 to ${MAX_BATCH} invitations at a time.`);
     if (!/^[^\p{Cc}]{0,200}$/u.test(note))
-      throw new InvitationsNotPossible('A note has at most 200 characters and no line breaks.');
+      throw new InvitationsNotPossible('Enter a note of at most 200 characters without line breaks.');
     if (expiresAt !== undefined && expiresAt <= now)
       throw new InvitationsNotPossible('The expiry of an invitation must be in the future.');
     const codes = Array.from({ length: count }, () => generateCode(CODE_LENGTH));

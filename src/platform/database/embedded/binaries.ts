@@ -90,7 +90,7 @@ function isFaithful(folder: string, installed: BinaryPackage, uid: number): bool
   if (found === undefined) return false;
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0)
     throw new DatabaseUnusable(
-      `${folder} is not a directory that only this user can write. Another user created it. Delete it and start again.`,
+      `${folder} must be a directory that only this user can write to. Delete it and start again.`,
     );
   if (!isOnlyOurs(listFolder(folder), uid)) return false;
   const stamp = readStamp(folder);

@@ -43,7 +43,7 @@ export class ServerDidNotStart extends DatabaseUnusable {
     readonly complaint: string,
     logFile: string,
   ) {
-    super(`The embedded database did not start: ${complaint} (more in ${logFile}).`);
+    super(`The embedded database did not start: ${complaint} (see ${logFile}).`);
   }
 
   get portIsTaken(): boolean {

@@ -37,7 +37,7 @@ const site = section({
     }),
     announcement: optionalText({
       label: 'Announcement',
-      hint: 'Shown to signed-in users at the top of every page, such as planned maintenance.',
+      hint: 'Shown to signed-in users at the top of every page, for example to announce maintenance.',
       audit: 'announcement',
       max: 300,
       accepts: [(line) => NO_CONTROLS.test(line), 'Enter one line of text, or leave empty for none.'],
@@ -70,7 +70,7 @@ const signUp = section({
   title: 'Sign-up',
   name: 'Sign-up',
   path: 'sign-up',
-  text: 'Who can create an account, starting credit and sign-in policy.',
+  text: 'Registration, starting credit and sign-in policy.',
   // It can relax the sign-in policy of administrators.
   isConfirmed: true,
   settings: {
@@ -111,7 +111,7 @@ const signUp = section({
       },
       initial: [],
       max: [100, 'domains'],
-      accepts: [(domain) => isFQDN(domain), 'Enter domain names such as example.com, one per line, or leave empty.'],
+      accepts: [(domain) => isFQDN(domain), 'Enter domain names such as example.com, or leave empty.'],
       empty: { means: 'any' },
       placeholder: 'example.com',
       isOnePerLine: true,

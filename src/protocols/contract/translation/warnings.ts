@@ -32,7 +32,7 @@ export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
   thinking_off:
     'Reasoning was turned off: the model does not support it, or not in combination with the other options.',
   tool_not_forced: 'Tool use is not forced: the model does not support it while reasoning.',
-  in_words: 'Not enforced by the upstream; the model is instructed to follow it.',
+  in_words: 'The upstream does not enforce this; the model is instructed to follow it.',
   schema_merged: 'Schema alternatives at the root are merged into one schema; the rest is described to the model.',
   prefill: 'The model may start a new message instead of continuing the last assistant message.',
   user_message_inserted: 'The conversation started with the assistant; a user message was inserted first.',
@@ -62,7 +62,7 @@ export class TranslationWarnings {
    */
   warn(code: WarningCode, path: string): void {
     if (this.strict) {
-      const message = `This key is strict, and ${path} cannot be translated without changes (${code}).`;
+      const message = `This key is strict, and ${path} cannot be translated without changes (${code}). Change the request, or turn off “Strict” for the key.`;
       throw new AppError('invalid_request', message, { param: path, fault: 'unsupported_parameter' });
     }
     this.entries.add(nameOf(code, path));
@@ -127,7 +127,7 @@ export function dropServiceTier(serviceTier: string | undefined, warnings: Trans
   if (serviceTier !== HIGHER_TIER)
     throw unsupported(
       'service_tier',
-      `is ${JSON.stringify(serviceTier)}, which the upstream of this model does not have`,
+      `is ${JSON.stringify(serviceTier)}, which the upstream of this model does not support; omit it`,
     );
   warnings.warn('unsupported_parameter', 'service_tier');
 }

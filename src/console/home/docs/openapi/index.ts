@@ -9,7 +9,7 @@ export const openApiDocument = (base: string, paths: Paths) => ({
     title: 'Switchboard',
     version: '1',
     description:
-      'Call language models with one base address and one API key. Responses and errors have the format of the endpoint’s protocol, whichever protocol the model’s vendor uses.',
+      'Call language models with one base URL and one API key. Responses and errors have the format of the endpoint’s protocol, whichever protocol the model’s vendor uses.',
   },
   servers: [{ url: base }],
   security: [{ bearer: [] }, { apiKey: [] }],

@@ -46,12 +46,12 @@ const IDEMPOTENCY = optional(
   'Idempotency-Key',
   'A repeated request with the same key shares the response of the running call and is not charged again.',
 );
-const VERSION = optional('header', 'anthropic-version', 'As sent by Anthropic’s clients.');
+const VERSION = optional('header', 'anthropic-version', 'API version, as in the Anthropic API.');
 
 const CALL_HEADERS = {
   ...REQUEST_ID,
   'x-relay-warnings': header('Translation warnings as code:place, separated by commas.'),
-  'x-relay-output-limit': header('Output limit in tokens, lowered to the available credit.'),
+  'x-relay-output-limit': header('Output limit in tokens, if it was lowered to fit the available credit.'),
   'x-relay-shared-with': header('ID of the running call whose response is shared.'),
 };
 
@@ -200,7 +200,7 @@ const PATHS: Paths = {
       summary: 'Get a call of this account with its cost calculation',
       parameters: [pathId('x-request-id of the call. Any key of the account may be used.')],
       responses: {
-        200: ok('The call, available from its admission.', reference('Generation')),
+        200: ok('The call. Available as soon as it is admitted.', reference('Generation')),
         ...KEY_ERRORS,
         404: failed('Call not found.'),
       },

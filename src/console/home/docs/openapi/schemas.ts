@@ -62,14 +62,14 @@ const RESPONSES: Readonly<Record<string, Schema>> = {
   }),
   CostLine: closed(
     {
-      item: text('A class of tokens, image_generation:CLASS, tool:NAME or request_fee.'),
+      item: text('A token type, image_generation:CLASS, tool:NAME or request_fee.'),
       quantity: { type: 'integer' },
       price_usd: usd(),
       per: { type: 'string', enum: ['million_tokens', 'use'] },
     },
     undefined,
     {
-      pass: { type: 'integer', description: 'Additional pass, from 1.' },
+      pass: { type: 'integer', description: 'Number of the additional pass, starting at 1; absent for the main pass.' },
       model: text('Model of the pass.'),
     },
   ),
@@ -113,7 +113,7 @@ const RESPONSES: Readonly<Record<string, Schema>> = {
     {
       model_multipliers: {
         type: 'object',
-        description: 'Prices of other models used by passes.',
+        description: 'Multipliers of other models used in additional passes.',
         additionalProperties: multipliers,
       },
     },
