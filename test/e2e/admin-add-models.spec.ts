@@ -84,9 +84,9 @@ describe('adding models of a provider', () => {
     const audit = await relay
       .get(DataSource)
       .query<object[]>(
-        `SELECT object_name AS name, action FROM audit_entries WHERE object_kind IN ('model', 'channel')`,
+        `SELECT object_name AS name, action FROM audit_entries WHERE object_kind IN ('model', 'channel') ORDER BY 1`,
       );
-    expect(audit).toEqual(['gpt-5.5', 'gpt-5.4-mini', 'OpenAI'].map((name) => ({ name, action: 'added' })));
+    expect(audit).toEqual(['OpenAI', 'gpt-5.4-mini', 'gpt-5.5'].map((name) => ({ name, action: 'added' })));
   });
 
   it('asks for the price and the context window that it does not know, and never assumes 0', async () => {
