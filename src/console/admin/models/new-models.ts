@@ -1,5 +1,5 @@
 import { Numeral } from '../../../catalog/channels/index.js';
-import { type BookModel, type BookPrices, type ProviderPreset } from '../../../catalog/index.js';
+import type { BookModel, BookPrices, ModelFamily, ProviderPreset } from '../../../catalog/index.js';
 import { count, price } from '../../../platform/format/index.js';
 import { parseUsd } from '../../../platform/shared/index.js';
 import type { UpstreamModel } from '../../../protocols/contract/index.js';
@@ -18,7 +18,7 @@ export interface NewModel {
   readonly contextWindow: number | undefined;
   /** Undefined: an assumption, which depends on the context window. */
   readonly maxOutputTokens: number | undefined;
-  readonly capabilities: readonly (string | Readonly<Record<string, boolean>>)[];
+  readonly capabilities: ModelFamily['capabilities'];
   /** Undefined: unknown, and the form asks for them. */
   readonly prices: BookPrices | 'free' | undefined;
   /** Who asks these prices: `OpenAI`. */
