@@ -25,9 +25,11 @@ export interface ProviderPreset {
 export interface ModelFamily {
   readonly pattern: RegExp;
   readonly maxOutputTokens: number;
-  /** As in the catalog file. */
-  readonly capabilities: readonly (string | Readonly<Record<string, boolean>>)[];
+  readonly capabilities: readonly Capability[];
 }
+
+/** As in the catalog file; some are flags. */
+type Capability = string | Readonly<Record<string, boolean | string>>;
 
 const REASONING = ['vision', 'tools', 'reasoning', { samplingFixed: true }];
 
@@ -68,8 +70,12 @@ export const PROVIDERS: readonly ProviderPreset[] = [
         maxOutputTokens: 128_000,
         capabilities: ['vision', 'tools', 'reasoning', { samplingFixed: true }, { prefill: false }],
       },
-      { pattern: /^claude-(?:opus|sonnet|haiku)-4/, maxOutputTokens: 32_000, capabilities: ['vision', 'tools'] },
-      { pattern: /^claude-3/, maxOutputTokens: 4_096, capabilities: ['vision', 'tools'] },
+      {
+        pattern: /^claude-(?:opus|sonnet|haiku)-4/,
+        maxOutputTokens: 32_000,
+        capabilities: ['vision', 'tools', 'reasoning', { thinkingMode: 'budget' }],
+      },
+      { pattern: /^claude-/, maxOutputTokens: 4_096, capabilities: ['vision', 'tools', { thinkingMode: 'none' }] },
     ],
   },
   {
@@ -81,7 +87,19 @@ export const PROVIDERS: readonly ProviderPreset[] = [
     keyExample: 'AIza…',
     book: 'google',
     flags: { hostedWebSearch: true, resultMedia: true },
-    families: [{ pattern: /^gemini-/, maxOutputTokens: 65_536, capabilities: ['vision', 'tools'] }],
+    families: [
+      {
+        pattern: /^gemini-2\.5/,
+        maxOutputTokens: 65_536,
+        capabilities: ['vision', 'tools', 'reasoning', { thinkingMode: 'budget' }],
+      },
+      {
+        pattern: /^gemini-3\.[5-9]/,
+        maxOutputTokens: 65_536,
+        capabilities: ['vision', 'tools', 'reasoning', { samplingFixed: true }, { prefill: false }],
+      },
+      { pattern: /^gemini-/, maxOutputTokens: 8_192, capabilities: ['vision', 'tools'] },
+    ],
   },
   {
     id: 'openrouter',

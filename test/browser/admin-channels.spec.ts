@@ -42,6 +42,10 @@ describe('channel pages in a browser', () => {
     await expectFine(window, 'admin-channel-delete');
     await page.goto('/admin/channels/new');
     await expectFine(window, 'admin-channel-new');
+    await page.getByLabel('Public name 1').fill('house-model');
+    await page.getByRole('button', { name: 'Add row' }).click();
+    await page.getByText('These models do not exist yet.').waitFor();
+    await expectFine(window, 'admin-channel-new-models');
     await window.close();
   }, 180_000);
 

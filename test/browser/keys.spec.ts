@@ -73,6 +73,7 @@ describe('the pages of keys in a browser', () => {
     }
     await window.page.goto('/keys/new');
     await window.page.getByLabel('Quota').fill('a lot');
+    await window.page.getByText('Budgets, rate limits, models and networks').click();
     await window.page.getByLabel('Calls per minute').fill('many');
     await window.page.getByLabel('Allowed networks').fill('203.0.113.7\nthe office');
     await window.page.getByRole('button', { name: 'Create key' }).click();
@@ -80,6 +81,7 @@ describe('the pages of keys in a browser', () => {
     await expectFine(window, 'key-refused');
     await window.page.goto('/keys/new');
     await window.page.getByRole('textbox', { name: 'Name' }).fill('made');
+    await window.page.getByText('Budgets, rate limits, models and networks').click();
     await window.page.getByLabel('Allowed networks').fill('127.0.0.1\n2001:db8:aaaa:bbbb:cccc:dddd:eeee:1230/124');
     await window.page.getByRole('button', { name: 'Create key' }).click();
     await window.page.getByText('Copy it now').waitFor();
@@ -134,6 +136,7 @@ describe('the pages of keys in a browser', () => {
     await page.getByRole('link', { name: 'New key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.getByLabel('Quota').fill('5');
+    await page.getByText('Budgets, rate limits, models and networks').click();
     await page.getByLabel('m', { exact: true }).check();
     await page.getByLabel('Calls per minute').fill('1,000');
     await page.getByLabel('Allowed networks').fill('127.0.0.0/8\n::1');

@@ -1,5 +1,7 @@
 import { DataSource } from 'typeorm';
+import { PROVIDERS } from '../../src/catalog/index.js';
 import { CatalogInventory, ChannelChanges } from '../../src/catalog/channels/index.js';
+import { VENDORS } from '../conformance/protocols/index.js';
 import { fieldsSentTo } from '../support/channel-pages.js';
 import { forgetSignIn, OPERATOR_PASSWORD, type OperatorVisit, operatorVisit } from '../support/operator-visit.js';
 import type { PageResponse } from '../support/page-visitor.js';
@@ -8,6 +10,19 @@ import { errorAnswer, jsonAnswer } from '../support/scripted-upstream.js';
 
 const PATH = '/admin/models/add';
 const KEY = 'sk-typed-into-add-models-3Kq9';
+/** A model of each provider. */
+const MODELS: Readonly<Record<string, string>> = {
+  openai: 'gpt-5.4-mini',
+  anthropic: 'claude-sonnet-4-5',
+  google: 'gemini-3.8-flash',
+  openrouter: 'anthropic/claude-haiku-4.5',
+  mistral: 'mistral-large-latest',
+  deepseek: 'deepseek-chat',
+  groq: 'llama-3.3-70b-versatile',
+  xai: 'grok-4',
+  ollama: 'gpt-oss:20b',
+  other: 'house-model',
+};
 /** Two models of the price book, and two that it does not know. */
 const LISTED = ['gpt-5.5', 'gpt-5.4-mini', 'house-model', 'other-model'];
 
@@ -84,9 +99,9 @@ describe('adding models of a provider', () => {
     const audit = await relay
       .get(DataSource)
       .query<object[]>(
-        `SELECT object_name AS name, action FROM audit_entries WHERE object_kind IN ('model', 'channel')`,
+        `SELECT object_name AS name, action FROM audit_entries WHERE object_kind IN ('model', 'channel') ORDER BY 1`,
       );
-    expect(audit).toEqual(['gpt-5.5', 'gpt-5.4-mini', 'OpenAI'].map((name) => ({ name, action: 'added' })));
+    expect(audit).toEqual(['OpenAI', 'gpt-5.4-mini', 'gpt-5.5'].map((name) => ({ name, action: 'added' })));
   });
 
   it('asks for the price and the context window that it does not know, and never assumes 0', async () => {
@@ -135,6 +150,24 @@ describe('adding models of a provider', () => {
     expect((await connect({ baseUrl: 'nowhere' })).text).toContain('The base URL must start with http');
     const local = await (relay.upstream.scriptNext(list(['gpt-oss:20b'])), connect({ provider: 'ollama', secret: '' }));
     expect(local.text).toContain('Free');
+  });
+
+  it.each(PROVIDERS)('connects to $label by its own protocol', async ({ id, label, protocol }) => {
+    const name = MODELS[id]!;
+    const { listing } = VENDORS.find((vendor) => vendor.id === protocol)!;
+    const names = () => jsonAnswer(200, listing!.body([name]));
+    relay.upstream.scriptNext(names(), names());
+    const page = await connect({ provider: id, ...(id === 'ollama' && { secret: '' }) });
+    const added = await choose(page, {
+      model: name,
+      asked: name,
+      askedContext: '128000',
+      askedInput: '1',
+      askedOutput: '2',
+    });
+    expect(added.location).toBe('/admin/models');
+    expect(await channels()).toMatchObject([{ name: label, protocol, models: { [name]: [name] } }]);
+    expect((await stored(name))?.pricing.free).toBe(id === 'ollama');
   });
 
   it('keeps models that exist, and serves them as well', async () => {

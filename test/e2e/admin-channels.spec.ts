@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { CatalogInventory } from '../../src/catalog/channels/index.js';
 import { channelFields, useChannelPages } from '../support/channel-pages.js';
 import { eventually } from '../support/eventually.js';
 
@@ -79,6 +80,37 @@ describe('channel pages', () => {
     expect(request?.headers).toMatchObject({ authorization: `Bearer ${TYPED}`, 'x-team': 'relay' });
   });
 
+  it('create models that the catalog lacks together with the channel', async () => {
+    const fields = {
+      name: 'with new models',
+      baseUrl: world.relay.upstream.url,
+      secret: TYPED,
+      groups: ['default', 'saver'],
+      public: ['house', 'gpt-5.5', 'm'],
+      upstream: ['house-2026', 'gpt-5.5', 'vendor-m'],
+    };
+    const shown = await world.add(fields);
+    expect([shown.status, shown.text.includes('The model “house” does not exist.')]).toEqual([422, true]);
+    expect(shown.text).toContain('List price of OpenAI');
+    const refused = await world.operator.post('/admin/channels/new', channelFields(shown));
+    expect(refused.text).toContain('Enter the input price of house in dollars per million tokens');
+    expect(await world.exported()).not.toContain('house');
+    const added = await world.operator.post('/admin/channels/new', {
+      ...channelFields(refused),
+      asked: ['house'],
+      askedContext: ['200,000'],
+      askedInput: ['1'],
+      askedOutput: ['2.50'],
+    });
+    expect(added.status).toBe(303);
+    const { models, costs } = await world.named('with new models');
+    expect(models).toEqual({ house: ['house-2026'], 'gpt-5.5': ['gpt-5.5'], m: ['vendor-m'] });
+    expect(Object.keys(costs)).toEqual(['gpt-5.5']);
+    const { thing } = await world.relay.get(CatalogInventory).model('house');
+    expect(thing.definition).toMatchObject({ contextWindow: 200_000, groups: ['default', 'saver'] });
+    expect(thing.definition?.pricing.tiers).toEqual([{ from_prompt_tokens: 0, input: '1', output: '2.5' }]);
+  });
+
   it('show catalog file errors at the fields, and keep everything typed but secrets', async () => {
     const refused = await world.add({
       name: MAIN,
@@ -93,12 +125,11 @@ describe('channel pages', () => {
     expect(refused.text).not.toContain(TYPED);
     expect(refused.text).toContain('Kept encrypted on this page');
     expect(channelFields(refused)).toMatchObject({ name: MAIN, baseUrl: 'ftp://upstream.example', tier: 'first' });
-    const address = await world.add({ ...channelFields(refused), tier: '1', secret: TYPED });
+    const typed = { ...channelFields(refused), tier: '1', secret: TYPED, public: 'm' };
+    const address = await world.add(typed);
     expect(address.text).toContain('The base URL must start with http:// or https://.');
-    const there = { ...channelFields(refused), tier: '1', secret: TYPED, baseUrl: world.relay.upstream.url };
-    const model = await world.add(there);
-    expect(model.text).toContain('The model “no-such-model” does not exist. Add it under Models &amp; prices first');
-    const name = await world.add({ ...there, public: 'm' });
+    const there = { ...typed, baseUrl: world.relay.upstream.url };
+    const name = await world.add(there);
     expect(name.text).toContain(`Enter another name: a channel “${MAIN}” already exists.`);
   });
 

@@ -23,6 +23,8 @@ const OWN_FIELD: Readonly<Record<string, { page: string; fields: Fields; to?: st
     fields: { name: 'other', baseUrl: 'http://127.0.0.1:9', auth: 'none', public: 'm' },
   },
   'POST /admin/codes/new': { page: '/admin/codes/new', fields: { amount: '5', count: '1' } },
+  // The first step asks as well where the key is in the server's environment.
+  'POST /admin/models/add': { page: '/admin/models/add', fields: { provider: 'openai', secret: 'env:OPENAI_KEY' } },
   'POST /admin/settings/mail': {
     page: '/admin/settings/mail',
     fields: { server: 'smtp://mail.example', from: 'relay@mail.example' },

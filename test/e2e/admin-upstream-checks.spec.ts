@@ -35,6 +35,8 @@ describe('upstream checks', () => {
   it('report that the upstream rejects the call or is unreachable', async () => {
     world.relay.upstream.script(errorAnswer('chat-completions', 429));
     expect((await ask('check')).text).toMatch(/Check failed: [^<]*, after [\d,]+ ms<[^]*429: /);
+    world.relay.upstream.script(jsonAnswer(401, { error: { message: 'Incorrect API key provided. See our help..' } }));
+    expect((await ask('check')).text).toContain('401: Incorrect API key provided. See our help. · ');
     const nobody = await ask('check', { baseUrl: 'http://127.0.0.1:9/v1' });
     expect(nobody.text).toMatch(/Check failed: [^<]*, after/);
     expect(nobody.text).toContain('ECONNREFUSED');
@@ -50,6 +52,8 @@ describe('upstream checks', () => {
     world.relay.upstream.script(jsonAnswer(200, { object: 'list', data }));
     const listed = await ask('models');
     expect(offeredBy(listed)).toEqual(['vendor-a', 'vendor-b']);
+    // The browser scrolls to it without a script.
+    expect(listed.text).toMatch(/<fieldset[^>]* autofocus[^>]*><legend[^>]*>Upstream models not yet listed/);
     const adopted = await world.operator.post(`/admin/channels/${(await world.named(MAIN)).id}`, {
       ...channelFields(listed),
       _adopt: 'vendor-b',

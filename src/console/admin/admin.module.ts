@@ -20,6 +20,7 @@ import { ChannelFormPages } from './channels/channel-form.pages.js';
 import { ChannelListPages } from './channels/channel-list.pages.js';
 import { ChannelStates } from './channels/channel-state.js';
 import { ChannelBackground, ChannelQuestions, ChannelView } from './channels/channel-view.js';
+import { ChannelWriter } from './channels/channel-writer.js';
 import { ChannelController, ChannelDeletePages, ChannelsController } from './channels/channels.controller.js';
 import { CodeBatchPages } from './codes/code-batch.pages.js';
 import { CodeListPages } from './codes/code-list.pages.js';
@@ -104,6 +105,7 @@ class ModelPagesModule {}
     ChannelQuestions,
     ChannelStates,
     ChannelView,
+    ChannelWriter,
   ],
   exports: [ChannelFiguresReader, ChannelStates],
 })

@@ -14,7 +14,7 @@ import {
   nanos,
   startOfDay,
 } from '../../platform/shared/index.js';
-import { amountOf, countOf, type FormBody, IsAmount, IsCount } from '../web/index.js';
+import { amountOf, countOf, type Form, type FormBody, IsAmount, IsCount } from '../web/index.js';
 
 const NO_LIMIT = 'Enter an amount in dollars, such as 25 or 1,000.50, or leave empty for no limit.';
 const CENT = nanos(10_000_000n);
@@ -102,6 +102,25 @@ export class KeyChangeForm extends KeyForm {
   @Matches(/^\d{1,9}$/, { message: 'This form is incomplete. Reload the page and try again.' })
   readonly version: string = '';
 }
+
+/** The fields that are folded on the page of a key without restrictions. */
+const RESTRICTIONS = [
+  'daily',
+  'weekly',
+  'monthly',
+  'callsPerMinute',
+  'tokensPerMinute',
+  'concurrency',
+  'expires',
+  'models',
+  'networks',
+  'strict',
+  'neverStores',
+] satisfies readonly (keyof KeyForm)[];
+
+/** Whether one of them has a value or an error. */
+export const isRestricted = ({ values, errors }: Form<KeyForm>): boolean =>
+  RESTRICTIONS.some((name) => [values[name] ?? []].flat().join('') !== '' || errors[name] !== undefined);
 
 export class RaiseForm {
   @IsAmount({ message: 'Enter an amount of at least 0.01 dollars.', min: CENT })

@@ -16,7 +16,7 @@ import {
   Redirect,
 } from '../web/index.js';
 import { KeyChoices } from './key-choices.js';
-import { DeleteKeyForm, KeyChangeForm, RaiseForm, settingsOf, valuesOf } from './key-form.js';
+import { DeleteKeyForm, isRestricted, KeyChangeForm, RaiseForm, settingsOf, valuesOf } from './key-form.js';
 import { badgeOf, crumbsTo, defaultHints, expiryView, limitsOf, limitsText, paceText } from './key.view.js';
 
 interface SubmittedForms {
@@ -137,6 +137,7 @@ export class KeyController {
         groupsHint: this.choices.groupsHint(visitor),
         models: this.choices.models(visitor, key),
         defaults: defaultHints(this.choices.defaultLimits()),
+        restricted: isRestricted(form),
         crumbs: crumbsTo('Edit', key),
         // The submitted form, for the error summary.
         form: raise ?? form,

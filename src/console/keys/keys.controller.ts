@@ -16,7 +16,7 @@ import { AccessModule, SignedIn } from '../access/index.js';
 import { UsagePagesModule } from '../usage/index.js';
 import { Cursors, CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../web/index.js';
 import { KeyChoices } from './key-choices.js';
-import { KeyForm, settingsOf } from './key-form.js';
+import { isRestricted, KeyForm, settingsOf } from './key-form.js';
 import { KeyUseController, KeyUsePages } from './key-use.controller.js';
 import { KeyController } from './key.controller.js';
 import {
@@ -118,6 +118,7 @@ class KeysController {
         groupsHint: this.choices.groupsHint(visitor),
         models: this.choices.models(visitor),
         defaults: defaultHints(this.choices.defaultLimits()),
+        restricted: isRestricted(form),
         crumbs: crumbsTo('New'),
       },
     });

@@ -1,18 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { RecentSignIn, type Visitor } from '../../../auth/index.js';
-import {
-  ChangedMeanwhile,
-  ChannelChanges,
-  type ChannelRecord,
-  RefusedEntries,
-} from '../../../catalog/channels/index.js';
-import { CatalogService } from '../../../catalog/index.js';
-import { AdapterRegistry } from '../../../relay/index.js';
+import { ChangedMeanwhile, ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
 import { type Flash, Form, type FormBody, type Page, Redirect } from '../../web/index.js';
-import { differencesOf, refuse } from './channel-errors.js';
+import { differencesOf } from './channel-errors.js';
 import { ChannelForm } from './channel-form.js';
 import { editedFrom, newValues, valuesOf } from './channel-values.js';
 import { ChannelView } from './channel-view.js';
+import { ChannelWriter } from './channel-writer.js';
 import { visibleFields, withFlagsApart } from './form-rows.js';
 
 /** Preselected in an empty form. */
@@ -23,10 +17,9 @@ const FIRST_PROTOCOL = 'chat-completions';
 export class ChannelFormPages {
   constructor(
     private readonly desk: ChannelChanges,
-    private readonly adapters: AdapterRegistry,
     private readonly recent: RecentSignIn,
     private readonly view: ChannelView,
-    private readonly catalog: CatalogService,
+    private readonly writer: ChannelWriter,
   ) {}
 
   /** @param from the id of the channel to duplicate; credentials are not copied */
@@ -89,16 +82,7 @@ export class ChannelFormPages {
     return form.attempt(async (value) => {
       const edited = editedFrom(value, body, stored, id);
       await this.recent.confirm(visitor, value.password);
-      try {
-        const saved = await this.desk.save(edited, this.adapters.defaultAuth);
-        // The next page shows the state of the channel in this process.
-        await this.catalog.reload();
-        return saved;
-      } catch (error) {
-        if (!(error instanceof RefusedEntries)) throw error;
-        refuse(form, error.errors);
-        return undefined;
-      }
+      return this.writer.save(form, edited, body);
     });
   }
 

@@ -26,12 +26,14 @@ import { listAddress } from '../list-address.js';
 import { costRows } from './channel-costs.js';
 import { CONTROL_IDS } from './channel-errors.js';
 import type { ChannelForm } from './channel-form.js';
-import { ChannelStates, refusedLabels } from './channel-state.js';
+import { type ChannelState, ChannelStates, refusedLabels } from './channel-state.js';
+import { ChannelWriter } from './channel-writer.js';
 import { flagSection } from './flag-controls.js';
 import { rowsIn } from './form-rows.js';
 
 /** What the page of a stored channel shows besides its form. */
 interface Background {
+  readonly state: ChannelState;
   /** `60% of tier 1`; undefined if the channel receives no calls. */
   readonly share: string | undefined;
   /** The last recorded change, if any. */
@@ -46,11 +48,12 @@ export class ChannelBackground {
   constructor(
     private readonly desk: ChannelChanges,
     private readonly reads: TimeLimitedReads,
+    private readonly states: ChannelStates,
   ) {}
 
   async of(channel: ChannelRecord): Promise<Background> {
     const [all, lastChange] = await Promise.all([this.desk.all(), this.lastChangeOf(channel)]);
-    return { share: shareOf(channel, all), lastChange };
+    return { state: this.states.of(channel), share: shareOf(channel, all), lastChange };
   }
 
   private async lastChangeOf({ id }: ChannelRecord): Promise<Background['lastChange']> {
@@ -90,7 +93,7 @@ export class ChannelView {
   constructor(
     private readonly catalog: CatalogService,
     private readonly adapters: AdapterRegistry,
-    private readonly states: ChannelStates,
+    private readonly writer: ChannelWriter,
     private readonly recent: RecentSignIn,
     private readonly background: ChannelBackground,
   ) {}
@@ -106,7 +109,6 @@ export class ChannelView {
         ids: CONTROL_IDS,
         channel: isNew ? undefined : stored,
         calls: stored && listAddress('/admin/calls', { channel: stored.name }),
-        state: isNew || stored === undefined ? undefined : this.states.of(stored),
         protocolName: stored && protocolNames(stored.protocol).name,
         crumbs: [{ href: '/admin/channels', label: 'Channels' }, { label: isNew ? 'Add' : (stored?.name ?? '') }],
         action: isNew || stored === undefined ? '/admin/channels/new' : `/admin/channels/${stored.id}`,
@@ -119,6 +121,7 @@ export class ChannelView {
         rows: modelRows(form),
         costs: costRows(form, stored),
         checkModels: checkModels(form, body),
+        newModels: await this.writer.newRows(form.values, body),
         knownModels: [...this.catalog.current().models.keys()].toSorted(),
         check,
         offered,

@@ -55,7 +55,10 @@ export class AddModelsPages {
     const names = textsOf(body, 'model').filter((name) => offered.names.has(name));
     const [first] = names;
     if (first === undefined) form.refuse('model', 'Choose at least one model.');
-    const { models, costs, errors } = newEntries(offered.models, form.values, new Set(names));
+    const { models, costs, errors } = newEntries(offered.models, form.values, {
+      wanted: new Set(names),
+      groups: [DEFAULT_GROUP],
+    });
     Object.assign(form.errors, errors);
     if (form.refused || first === undefined) return again();
     if (textOf(body, '_unchecked') === '') {

@@ -15,7 +15,7 @@ import { Clock } from '../../../platform/shared/index.js';
 import { EFFORTS, NO_TOKENS, type TokenUsage } from '../../../protocols/contract/index.js';
 import { costOf } from '../../../relay/billing/index.js';
 import { type Difference, Page } from '../../web/index.js';
-import { textsOf, type CatalogForm } from '../catalog-form.js';
+import { textOf, textsOf, type CatalogForm } from '../catalog-form.js';
 import { listAddress } from '../list-address.js';
 import { tierCount, tierField, TOKEN_FIELDS } from './model-fields.js';
 import { marginView, modelAddress, switchAddress, withdrawAddress } from './model-list.view.js';
@@ -68,6 +68,7 @@ export class ModelPage {
       revision: form.values['revision'],
       base: tiers[0],
       tiers: tiers.slice(1),
+      fees: feesView(form),
       efforts: EFFORTS.map((effort) => ({ name: `effort-${effort}`, label: effort })),
       groups: groups.map(({ name, enabled }) => ({ value: name, label: name, text: enabled ? '' : 'disabled' })),
       whens: [
@@ -129,6 +130,26 @@ function tierView(index: number, form: CatalogForm) {
     usual: fields.filter(({ isRare }) => !isRare),
     rare,
     rareOpen: rare.some(({ id }) => (form.values[id] ?? '') !== '' || form.errors[id] !== undefined),
+  };
+}
+
+/** Fields of the folded fees and multipliers. */
+const FEE_FIELDS = [
+  'requestFee',
+  'serviceTiers',
+  'toolFees',
+  'speeds',
+  'geos',
+  'toolMaxUses',
+  'imageGeneration',
+  ...EFFORTS.map((effort) => `effort-${effort}`),
+];
+
+function feesView({ values, errors }: CatalogForm) {
+  const set = FEE_FIELDS.filter((name) => textOf(values, name) !== '').length;
+  return {
+    isOpen: FEE_FIELDS.some((name) => errors[name] !== undefined),
+    text: set === 0 ? 'None' : `${set} set`,
   };
 }
 

@@ -1,5 +1,5 @@
 import { Numeral } from '../../../catalog/channels/index.js';
-import { type BookModel, type BookPrices, DEFAULT_GROUP, type ProviderPreset } from '../../../catalog/index.js';
+import type { BookModel, BookPrices, ModelFamily, ProviderPreset } from '../../../catalog/index.js';
 import { count, price } from '../../../platform/format/index.js';
 import { parseUsd } from '../../../platform/shared/index.js';
 import type { UpstreamModel } from '../../../protocols/contract/index.js';
@@ -18,7 +18,7 @@ export interface NewModel {
   readonly contextWindow: number | undefined;
   /** Undefined: an assumption, which depends on the context window. */
   readonly maxOutputTokens: number | undefined;
-  readonly capabilities: readonly (string | Readonly<Record<string, boolean>>)[];
+  readonly capabilities: ModelFamily['capabilities'];
   /** Undefined: unknown, and the form asks for them. */
   readonly prices: BookPrices | 'free' | undefined;
   /** Who asks these prices: `OpenAI`. */
@@ -58,7 +58,11 @@ const ASKED = { context: 'askedContext', input: 'askedInput', output: 'askedOutp
 type AskedField = keyof typeof ASKED;
 
 const FIELDS: readonly AskedField[] = ['context', 'input', 'output'];
-const LABELS: Readonly<Record<AskedField, string>> = { context: 'Context', input: 'Input', output: 'Output' };
+const LABELS: Readonly<Record<AskedField, string>> = {
+  context: 'Context window',
+  input: 'Input price',
+  output: 'Output price',
+};
 
 /** Whether a field of a form belongs to its new models. */
 export const isAskedField = (name: string): boolean => /^asked(?:Context|Input|Output)?$/.test(name);
@@ -134,15 +138,18 @@ interface NewEntries {
 /**
  * Models as catalog file entries, with what was typed about them. Invalid if there are errors.
  * @param models as shown
- * @param wanted which of them to create
  */
-export function newEntries(models: readonly NewModel[], values: FormBody, wanted: ReadonlySet<string>): NewEntries {
+export function newEntries(
+  models: readonly NewModel[],
+  values: FormBody,
+  { wanted, groups }: { readonly wanted: ReadonlySet<string>; readonly groups: readonly string[] },
+): NewEntries {
   const answers = answersIn(values);
   const all = models.flatMap((model, index) =>
     wanted.has(model.name) ? [entryOf(model, index + 1, answers.get(model.name))] : [],
   );
   return {
-    models: all.map(({ entry }) => entry),
+    models: all.map(({ entry }) => ({ ...entry, groups })),
     costs: Object.assign({}, ...all.map(({ cost }) => cost)) as Entry,
     errors: Object.assign({}, ...all.map(({ errors }) => errors)) as Readonly<Record<string, string>>,
   };
@@ -167,7 +174,6 @@ function entryOf(model: NewModel, number: number, answer: Readonly<Record<AskedF
       owned_by: model.ownedBy,
       context_window: new Numeral(String(contextWindow)),
       max_output_tokens: new Numeral(String(outputLimit(model, contextWindow))),
-      groups: [DEFAULT_GROUP],
       capabilities: model.capabilities,
       ...pricing,
     },

@@ -67,7 +67,7 @@ const STEPS: readonly StepRule[] = [
   {
     title: 'Choose who may sign up',
     isDone: ({ hasSignUpRule }) => hasSignUpRule,
-    text: () => 'At first, anyone with an email address can register. Starting credit is $0.',
+    text: () => 'At first, anyone with an email address can register.',
     action: { href: '/admin/settings/sign-up', label: 'Sign-up settings' },
   },
   {

@@ -226,6 +226,11 @@ describe('the dashboard', () => {
     expect(view.failed).toBe(true);
   });
 
+  it('leads administrators to the set-up of the service', () => {
+    const setUp = (isAdmin: boolean) => dashboardView(input({ isAdmin })).setUp;
+    expect([setUp(true), setUp(false)]).toEqual([{ href: '/admin', label: 'Set up this service' }, false]);
+  });
+
   it('shows new users three steps with one primary button', () => {
     const stepsOf = (setup: DashboardInput['done']) =>
       dashboardView(input({ done: setup })).steps?.map(({ title, done, ...step }) => [

@@ -37,6 +37,8 @@ export function dashboardView(input: DashboardInput) {
     group,
     stats: figures(input),
     steps: done.call ? undefined : steps(input),
+    // The models of a new service come before anything that its users do.
+    setUp: input.isAdmin && { href: '/admin', label: 'Set up this service' },
     failed: done.call && usage === undefined,
     spend: done.call ? usage && spendView(usage, input) : undefined,
     // Before the first call, an empty wallet is a setup step, not an alert.
