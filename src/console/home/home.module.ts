@@ -47,7 +47,9 @@ class HomeController {
       protocols: protocolEndpoints(this.adapters.clientAdapters),
       base: this.address.current(),
     });
-    return new Page('home/landing', { title: 'One address for every model', width: 'wide', data });
+    const description =
+      'Call language models with one address and one API key, in the protocols your tools already use. Every call shows its exact cost.';
+    return new Page('home/landing', { title: 'One address for every model', description, width: 'wide', data });
   }
 }
 

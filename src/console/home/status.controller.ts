@@ -94,7 +94,8 @@ export class StatusController {
       takesCalls: isReachable && !this.state.draining,
       timeZone: visitor?.timeZone ?? 'UTC',
     });
-    return new Page('home/status', { title: 'Status', data });
+    const description = 'Success rate of each model in the last 24 hours.';
+    return new Page('home/status', { title: 'Status', description, data });
   }
 
   private modelsOf(visitor: Visitor | undefined): readonly string[] {

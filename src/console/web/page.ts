@@ -15,6 +15,8 @@ export interface Flash {
 export interface PageOptions {
   /** Without the product name. The renderer adds `Error:` if the form has errors. */
   readonly title: string;
+  /** One or two sentences for search engines; for public pages. */
+  readonly description?: string | undefined;
   /** Default: `app` if signed in, else `site`. */
   readonly layout?: Layout;
   /** `narrow` for forms and reading in `app`; `wide` for more than one form in `auth`, and for bands in `site`. */

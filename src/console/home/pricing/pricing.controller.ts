@@ -28,7 +28,8 @@ export class PricingController {
     if (group === undefined) return new Page('home/pricing', { title: 'Pricing' });
     const models = this.offer.modelsOf(group.name);
     const data = pricingView({ groups, group, models, protocols: this.protocols() }, query);
-    return new Page('home/pricing', { title: 'Pricing', data });
+    const description = 'Models with their endpoints, context windows and prices per 1 million tokens.';
+    return new Page('home/pricing', { title: 'Pricing', description, data });
   }
 
   /** Names may contain slashes, raw or as `%2F`. @throws AppError if no group that the viewer may use has the model */
@@ -46,7 +47,7 @@ export class PricingController {
       base: this.address.current(),
       upcoming: this.catalog.current().upcoming.filter(({ model }) => model.name === name),
     });
-    return new Page('home/model', { title: name, data });
+    return new Page('home/model', { title: name, description: data.description, data });
   }
 
   private protocols() {
