@@ -207,6 +207,14 @@ describe('the documentation', () => {
     expect((await visitor.get('/docs?q=%22%3Cb%3E')).text).not.toContain('<b>');
   });
 
+  it('describes each page to search engines', () => {
+    const descriptions = [...pages.values()].map(
+      (html) => /<meta name="description" content="([^"]+)">/.exec(html)?.[1],
+    );
+    expect(descriptions).not.toContain(undefined);
+    expect(new Set(descriptions).size).toBe(pages.size);
+  });
+
   it('starts with steps of at most ten lines each', () => {
     const samples = [...(pages.get('/docs') ?? '').matchAll(/<pre[^>]*><code>([^]*?)<\/code>/g)];
     expect(samples.length).toBeGreaterThan(6);

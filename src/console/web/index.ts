@@ -60,7 +60,7 @@ export {
   waterfall,
   type WaterfallStep,
 } from './rendering/charts/timelines.js';
-export type { Notice } from './rendering/page-layout.js';
+export { navigationPages, type Notice } from './rendering/page-layout.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { hasExpiredSecret, keepsSecret, sealedIn, SealedSecrets } from './sealed-secrets.js';
 export { Cursors } from './signatures.js';

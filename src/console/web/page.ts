@@ -15,12 +15,12 @@ export interface Flash {
 export interface PageOptions {
   /** Without the product name. The renderer adds `Error:` if the form has errors. */
   readonly title: string;
+  /** One or two sentences for search engines; for public pages. */
+  readonly description?: string | undefined;
   /** Default: `app` if signed in, else `site`. */
   readonly layout?: Layout;
   /** `narrow` for forms and reading in `app`; `wide` for more than one form in `auth`, and for bands in `site`. */
   readonly width?: 'narrow' | 'wide';
-  /** For search engines; default: what the product is. Only for pages of visitors who are not signed in. */
-  readonly description?: string;
   /** Whether the page shows a secret, such as a new API key: its size must not reveal anything about it. */
   readonly hasSecret?: boolean;
   /** Default: 200, or 422 if `data.form` has errors. */

@@ -47,7 +47,8 @@ export class DocsController {
     const topic = view.topics[at];
     if (topic === undefined) throw new AppError('not_found', 'There is no page at this address.');
     const data = { ...view, topic, next: view.topics[at + 1], index: indexOf(view, name) };
-    return new Page(topic.view, { title: name === '' ? 'Docs' : `${topic.title} · Docs`, data });
+    const title = name === '' ? 'Docs' : `${topic.title} · Docs`;
+    return new Page(topic.view, { title, description: topic.text, data });
   }
 
   private results(query: string): Page {

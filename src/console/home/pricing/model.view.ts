@@ -46,6 +46,7 @@ export function modelView({ groups, shown, protocols, base, upcoming }: ModelOff
     playground: `/playground?model=${encodeURIComponent(model.name)}`,
     title: model.displayName === model.name ? undefined : model.displayName,
     provider: model.ownedBy,
+    description: `Prices, context window, endpoints and capabilities of ${model.name}, with sample calls.`,
     contextWindow: model.contextWindow,
     maxOutputTokens: model.maxOutputTokens,
     endpoints,

@@ -50,8 +50,7 @@ export class PricingController {
       base: this.address.current(),
       upcoming: this.catalog.current().upcoming.filter(({ model }) => model.name === name),
     });
-    const description = `${name}: prices per 1 million tokens, context window, endpoints and code samples.`;
-    return new Page('home/model', { title: name, description, data });
+    return new Page('home/model', { title: name, description: data.description, data });
   }
 
   private protocols() {
