@@ -90,7 +90,7 @@ describe('the pages of accounts in a browser', () => {
     await signIn(page, email);
     for (const path of ['/account', '/account/password', '/account/close', '/account/email']) {
       await page.goto(path);
-      await expectFine(window);
+      await expectFine(window, path.slice(1).replace('/', '-'));
     }
     await page.getByLabel('New email address').fill(`next${LONG}`);
     await page.getByLabel('Current password').fill(PASSWORD);

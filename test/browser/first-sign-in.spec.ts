@@ -67,11 +67,15 @@ describe('the first sign-in to an account that an administrator created, in a br
   it('begins with a link in a mail where an operator invites them', async () => {
     const email = 'invited@example.com';
     const theirs = await Window.as(browser, (await operatorVisit(relay)).browser);
-    await theirs.page.goto('/admin/users/new');
+    await theirs.page.goto('/admin/users');
+    await theirs.page.getByRole('link', { name: 'Invite user' }).click();
+    await expectFine(theirs, 'users-invite');
     await theirs.page.getByLabel('Email').fill(email);
-    await theirs.page.getByLabel('How the user gets access').selectOption('invite');
-    await theirs.page.getByRole('button', { name: 'Create user' }).click();
+    await theirs.page.getByRole('button', { name: 'Send invitation' }).click();
     await theirs.page.getByText('User invited').waitFor();
+    await theirs.page.getByRole('link', { name: 'Pending invitations' }).click();
+    await theirs.page.getByRole('button', { name: `Withdraw the invitation of ${email}` }).waitFor();
+    await expectFine(theirs, 'users-invitations');
     expect(theirs.complaints).toEqual([]);
     await theirs.close();
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readFile } from 'node:fs/promises';
 import { type Account, AccountService, AccountStatus, SecondFactorRemoval } from '../../auth/index.js';
-import { AccountImport, ImportRefused, Onboarding } from '../../keys/onboarding/index.js';
+import { AccountImport, ImportRefused, Onboarding, UserInvitations } from '../../keys/onboarding/index.js';
 import { renderLimits } from '../../platform/limits/index.js';
 import { AppError, formatUsd, type Nanos, reasonOf, Secret, ZERO } from '../../platform/shared/index.js';
 import { AllowanceService, type WalletBalance, WalletService } from '../../wallet/index.js';
@@ -211,9 +211,11 @@ function accountImportCommand(account: Command, withApp: WithApp): void {
 async function importAccounts(file: string, { invite, json }: ImportOptions, withApp: WithApp): Promise<void> {
   const text = await readText(file);
   const { made, failed } = await withApp(async (app) => {
-    const imports = app.get(AccountImport);
-    const accounts = await imports.run(text).catch((error: unknown) => Promise.reject(reportErrors(error, file)));
-    return { made: accounts, failed: invite ? await imports.invite(accounts) : [] };
+    const accounts = await app
+      .get(AccountImport)
+      .run(text)
+      .catch((error: unknown) => Promise.reject(reportErrors(error, file)));
+    return { made: accounts, failed: invite ? await app.get(UserInvitations).send(accounts) : [] };
   });
   if (json) printJson({ accounts: made, invited: invite ? made.length - failed.length : 0, failed });
   else for (const { id, email } of made) printLine(`${id}  ${email}`);

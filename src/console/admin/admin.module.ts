@@ -42,6 +42,7 @@ import { SetupReader } from './overview/setup-steps.js';
 import { PaymentListPages, PaymentProblemPages, PaymentProblemsController } from './payments/payments.controller.js';
 import { RoutingController, RoutingPages } from './routing/routing.controller.js';
 import { SettingPagesModule } from './settings/settings.controller.js';
+import { InvitationListPages, InvitationsController } from './users/invitations.controller.js';
 import { UserKeysController, UserKeyPages, UserKeyQuotaPages } from './users/user-keys.controller.js';
 import { UserChanges } from './users/user-changes.js';
 import { UserDirectory } from './users/user-directory.js';
@@ -143,8 +144,9 @@ class RoutingPagesModule {}
 
 @Module({
   imports: [AccessModule, CatalogModule, KeyPagesModule, KeysModule, OnboardingModule, UsageModule, WalletModule],
-  controllers: [UsersController, UserController, UserMoneyController, UserKeysController],
+  controllers: [UsersController, InvitationsController, UserController, UserMoneyController, UserKeysController],
   providers: [
+    InvitationListPages,
     UserAllowancePages,
     UserBalancePages,
     UserChanges,

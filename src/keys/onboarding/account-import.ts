@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parse } from 'csv-parse/sync';
 import type { EntityManager } from 'typeorm';
-import { AccountMails, AccountService, normalizeEmail, Verifications } from '../../auth/index.js';
+import { AccountService, normalizeEmail } from '../../auth/index.js';
 import { CatalogEditor } from '../../catalog/index.js';
 import { AppError, type Nanos, parseUsd, reasonOf, ZERO } from '../../platform/shared/index.js';
 import { Onboarding } from './onboarding.service.js';
@@ -25,12 +25,6 @@ interface MadeAccount {
   readonly email: string;
 }
 
-/** An invitation that could not be sent. */
-interface FailedInvitation {
-  readonly email: string;
-  readonly reason: string;
-}
-
 /** Imports accounts from a file, all or none. They have no password until their owners choose one. */
 @Injectable()
 export class AccountImport {
@@ -38,8 +32,6 @@ export class AccountImport {
     private readonly accounts: AccountService,
     private readonly onboarding: Onboarding,
     private readonly catalog: CatalogEditor,
-    private readonly verifications: Verifications,
-    private readonly mails: AccountMails,
   ) {}
 
   /** @throws ImportRefused */
@@ -52,18 +44,6 @@ export class AccountImport {
       for (const account of accounts) made.push(await this.make(account, manager));
       return made;
     });
-  }
-
-  /** Emails each account a link for choosing a password, one after the other. */
-  async invite(accounts: readonly MadeAccount[]): Promise<readonly FailedInvitation[]> {
-    const failed: FailedInvitation[] = [];
-    for (const { id: subject, email } of accounts) {
-      const proof = await this.verifications.issue({ purpose: 'invite', subject, email });
-      await this.mails
-        .deliverProof('invite', email, proof)
-        .catch((error: unknown) => void failed.push({ email, reason: reasonOf(error) }));
-    }
-    return failed;
   }
 
   private async errorsIn(accounts: readonly ImportedAccount[], manager: EntityManager): Promise<readonly string[]> {

@@ -4,6 +4,7 @@
 export { AccountDeletion, type FirstRun, Onboarding } from './onboarding.service.js';
 export { AccountImport, ImportRefused } from './account-import.js';
 export { InvitationRefused, Invitations } from './registration/invitations.js';
+export { InvitationSettled, InvitedAccountInUse, type PendingInvitation, UserInvitations } from './user-invitations.js';
 export { OnboardingModule } from './onboarding.module.js';
 export { AddressChange, AddressProof, isRenewable, type Waiting } from './proofs/address-proof.js';
 export { PasswordResets } from './proofs/password-resets.js';

@@ -17,6 +17,7 @@ import {
   Registrations,
 } from './registration/registration.service.js';
 import { RegistrationRepository, SignUpRules } from './registration/sign-up-rules.js';
+import { UserInvitations } from './user-invitations.js';
 
 @Module({
   imports: [AlertsModule, AuthModule, CatalogModule, WalletModule, KeysModule, SettingsModule],
@@ -36,6 +37,7 @@ import { RegistrationRepository, SignUpRules } from './registration/sign-up-rule
     Registrations,
     SignUpRules,
     StartingCredits,
+    UserInvitations,
   ],
   exports: [
     Onboarding,
@@ -48,6 +50,7 @@ import { RegistrationRepository, SignUpRules } from './registration/sign-up-rule
     PasswordResets,
     Registrations,
     SignUpRules,
+    UserInvitations,
   ],
 })
 export class OnboardingModule {}

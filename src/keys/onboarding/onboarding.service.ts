@@ -109,10 +109,12 @@ export class AccountDeletion {
    * account and stays in the ledger, as calls stay in the log; open payments can no longer be paid. Atomic, apart from
    * closing payments at the provider.
    * @param reason of the ledger entry that empties the wallet
-   * @throws WalletInUse while calls run, LastAdministrator, AccountGone
+   * @param check runs first, on the locked account; nothing is deleted if it throws
+   * @throws WalletInUse while calls run, LastAdministrator, AccountGone, and errors of `check`
    */
-  async run(id: string, reason = 'Account deleted'): Promise<void> {
+  async run(id: string, reason = 'Account deleted', check?: (manager: EntityManager) => Promise<void>): Promise<void> {
     const unpaid = await this.accountStatus.delete(id, async (manager) => {
+      await check?.(manager);
       // The wallet before the keys, in the lock order of settlement.
       const closed = await this.wallets.close(id, reason, manager);
       await this.keys.deleteAllOf(id, manager);

@@ -1,6 +1,12 @@
 import { Body, Controller, Get, Injectable, Post, Query } from '@nestjs/common';
-import { type AccountRole, type AccountState, RecentSignIn, type Visitor } from '../../../auth/index.js';
-import { AccountImport, Onboarding } from '../../../keys/onboarding/index.js';
+import {
+  type AccountRole,
+  type AccountState,
+  INVITATION_DAYS,
+  RecentSignIn,
+  type Visitor,
+} from '../../../auth/index.js';
+import { Onboarding, UserInvitations } from '../../../keys/onboarding/index.js';
 import { Administrator } from '../../access/index.js';
 import {
   amountOf,
@@ -90,7 +96,7 @@ const rowOf = (user: ListedUser) => ({
   badge: badgeOf(user),
 });
 
-const CRUMBS = [{ href: '/admin/users', label: 'Users' }, { label: 'New user' }];
+const crumbsTo = (label: string) => [{ href: '/admin/users', label: 'Users' }, { label }];
 
 /** A created user, with what is shown only once. */
 interface MadeUser {
@@ -107,24 +113,32 @@ interface MadeUser {
 export class UserNewPages {
   constructor(
     private readonly onboarding: Onboarding,
-    private readonly invitations: AccountImport,
+    private readonly invitations: UserInvitations,
     private readonly choices: UserChoices,
     private readonly recent: RecentSignIn,
     private readonly once: IdempotentForms,
   ) {}
 
-  async showForm(
-    visitor: Visitor,
-    form: Form<NewUserForm> = Form.empty({ group: 'default', way: 'password' }),
-  ): Promise<Page> {
+  /** @param way preselected: `password` or `invite` */
+  showEmpty(visitor: Visitor, way: string | undefined): Promise<Page> {
+    return this.showForm(visitor, Form.empty({ group: 'default', way: way === 'invite' ? way : 'password' }));
+  }
+
+  private async showForm(visitor: Visitor, form: Form<NewUserForm>): Promise<Page> {
+    const invites = form.values['way'] === 'invite';
+    const title = invites ? 'Invite user' : 'New user';
     const data = {
       form,
-      crumbs: CRUMBS,
+      title,
+      invites,
+      button: invites ? 'Send invitation' : 'Create user',
+      days: INVITATION_DAYS,
+      crumbs: crumbsTo(title),
       groups: groupOptions(await this.choices.groups()),
       ways: WAYS,
       passwordNeeded: this.recent.needed(visitor),
     };
-    return new Page('admin/users-new', { title: 'New user', width: 'narrow', data });
+    return new Page('admin/users-new', { title, width: 'narrow', data });
   }
 
   /** Renders the password in the response, so that no URL leads to it. A repeated submission redirects to the user. */
@@ -157,7 +171,7 @@ export class UserNewPages {
       credit,
       amountOf(form.allowance),
     );
-    const [failed] = invites ? await this.invitations.invite([{ id, email }]) : [];
+    const [failed] = invites ? await this.invitations.send([{ id, email }]) : [];
     return { id, email, password: generatedPassword?.reveal(), notInvited: failed?.reason };
   }
 }
@@ -167,7 +181,12 @@ const WAYS = [
   { value: 'invite', label: 'Email a link to choose a password' },
 ];
 
-const INVITED = { tone: 'ok', title: 'User invited', text: 'The link in the email is valid for 7 days.' } as const;
+const INVITED = {
+  tone: 'ok',
+  title: 'User invited',
+  text: `The link in the email is valid for ${INVITATION_DAYS} days.`,
+  action: { href: '/admin/users/invitations', label: 'Pending invitations' },
+} as const;
 
 const notInvited = (reason: string) =>
   ({
@@ -181,7 +200,7 @@ const createdPage = ({ id, email, password }: MadeUser): Page =>
     title: 'User created',
     width: 'narrow',
     hasSecret: true,
-    data: { id, email, password, crumbs: CRUMBS },
+    data: { id, email, password, crumbs: crumbsTo('New user') },
   });
 
 /** The user list, and creating a user. */
@@ -199,8 +218,8 @@ export class UsersController {
   }
 
   @Get('new')
-  newUser(@CurrentVisitor() visitor: Visitor): Promise<Page> {
-    return this.creation.showForm(visitor);
+  newUser(@CurrentVisitor() visitor: Visitor, @Query() query: ListQuery): Promise<Page> {
+    return this.creation.showEmpty(visitor, textIn(query, 'way'));
   }
 
   @Post('new')
