@@ -47,7 +47,7 @@ describe('overview, call log and audit log in a browser', () => {
       attempts: 2,
     });
     await twoAttempts(sql, failed);
-    const lines = ['tier 1 → 2', `models: ${LONG} → ${LONG}`];
+    const lines = ['tier 1 → 2', `base_url ${LONG} → ${LONG}2`];
     const entry = { action: 'changed', object: { kind: 'channel', id: 'chn_1', name: LONG }, lines } as const;
     await actingAs(COMMAND_LINE, () =>
       sql.transaction((manager) => relay.get(AuditLog).record({ ...entry, reason: 'It was slow.' }, manager)),
@@ -93,13 +93,23 @@ describe('overview, call log and audit log in a browser', () => {
     await window.close();
   });
 
-  it('filter the audit log, and report invalid dates', async () => {
-    const window = await open();
+  it.each([
+    ['with script', true],
+    ['without script', false],
+  ])('filter the audit log, open a change, and report invalid dates, %s', async (_, javaScriptEnabled) => {
+    const window = await open({ javaScriptEnabled });
     const { page } = window;
     await page.goto('/admin/audit');
     await mouse.fill(page, 'Text', 'slow');
     await mouse.press(page, 'button', 'Apply');
-    expect(await page.getByRole('table', { name: 'Changes, newest first' }).innerText()).toContain('tier 1 → 2');
+    const changes = page.getByRole('table', { name: 'Changes, newest first' });
+    expect(await changes.innerText()).toContain('tier 1 → 2');
+    expect((await changes.getByRole('row').nth(1).boundingBox())!.height).toBeLessThanOrEqual(36);
+    await changes.locator('a.toggle').click();
+    await changes.locator('tr.detail').waitFor();
+    expect(await changes.locator('del, ins').allInnerTexts()).toEqual(['1', '2', LONG, `${LONG}2`]);
+    expect(await changes.locator('tr.detail').innerText()).toContain('It was slow.');
+    if (javaScriptEnabled) await expectFine(window);
     await page.goto('/admin/audit?from=2026-02-02&to=2026-02-01');
     expect(await page.getByRole('alert').innerText()).toContain('Invalid date range');
     await window.close();
@@ -109,7 +119,12 @@ describe('overview, call log and audit log in a browser', () => {
     ['the overview', () => ['/admin', '/admin?range=30d']],
     [
       'the calls',
-      () => [CALLS, `${CALLS}?open=${failed}&by=channel`, `${CALLS}?user=nobody`, `${CALLS}?range=custom&from=x`],
+      () => [
+        CALLS,
+        `${CALLS}?open=${failed}&by=channel`,
+        `${CALLS}?user=nobody&sort=cost`,
+        `${CALLS}?range=custom&from=x`,
+      ],
     ],
     ['a call', () => [`${CALLS}/${real}`, `${CALLS}/${failed}`, `${CALLS}/nothing`]],
     ['the audit log', () => ['/admin/audit', '/admin/audit?text=nothing-like-it', '/admin/audit?before=x&from=x']],

@@ -205,7 +205,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     for (const fact of [USER, channelOf(protocol), 'status 200', '$0.0000232', '$0.0000145'])
       expect(call).toContain(fact);
     expect(call).toMatch(LABELS[protocol]);
-    expect(call).toMatch(/margin <\$0\.01, 38%/);
+    expect(call).toMatch(/margin \$0\.0000087, 38%/);
   }
 
   it('shows no upstream secrets, and causes no browser errors', async () => {

@@ -152,6 +152,22 @@ describe('the usage log and the wallet in a browser', () => {
     },
   );
 
+  it('sorts by a column header, and keeps the order when a filter is applied', async () => {
+    const window = await open();
+    const { page } = window;
+    const first = () => page.locator('tr[id^="c-"]').first().getAttribute('id');
+    await page.goto(LOG);
+    expect(await first()).toBe(`c-${real}`);
+    await page.getByRole('columnheader', { name: 'Tokens' }).getByRole('link').click();
+    await page.waitForURL('**sort=tokens');
+    expect(await first()).toBe(`c-${failed}`);
+    expect(await page.getByRole('columnheader', { name: 'Tokens' }).getAttribute('aria-sort')).toBe('descending');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL('**sort=tokens**');
+    expect(await first()).toBe(`c-${failed}`);
+    await window.close();
+  });
+
   it('redeems by keyboard alone, and begins at what is wrong', async () => {
     const window = await open();
     const { page } = window;

@@ -96,7 +96,9 @@ export function logPage(input: LogInput) {
     lost: input.lost,
     missing: input.missing,
     exportHref: logAddress({ ...query, by: '', sort: '', size: 50 }, {}, '.csv'),
+    // A single call needs no chart.
     charts:
+      query.request === '' &&
       figures &&
       usageCharts({
         ...figures,

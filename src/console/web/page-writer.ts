@@ -63,8 +63,8 @@ export class PageWriter {
  * The size of a compressed page reveals how much of it repeats. Another site could make the browser load a page with
  * text of its choice, such as a filter, watch the sizes, and guess a secret on that page piece by piece (BREACH). So
  * these are sent uncompressed: pages that show a secret, pages with a single form, whose URLs can contain a token from
- * an email, and whatever another site has the browser load. The form token, which all pages contain, is masked anew in
- * each of them (`maskedToken`), also for browsers that do not send `Sec-Fetch-Site`.
+ * an email, and whatever another site has the browser load. The form token, which all pages contain, is masked
+ * differently in each of them (`maskedToken`), also for browsers that do not send `Sec-Fetch-Site`.
  */
 const mayCompress = ({ options: { hasSecret, layout } }: Page, site: unknown): boolean =>
   hasSecret !== true && layout !== 'auth' && (site === undefined || site === 'same-origin' || site === 'none');

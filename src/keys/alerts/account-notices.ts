@@ -80,7 +80,7 @@ export interface AccountNotice {
   readonly words: AccountNoticeText;
 }
 
-/** Notices are recorded even while they are switched off, so that they are not emailed when switched on later. */
+/** Notices are recorded even while they are disabled, so that they are not emailed when enabled later. */
 const RAISE = `
   INSERT INTO alerts (account_id, kind, key_id, occasion, facts, state)
   VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 THEN 'due' ELSE 'unneeded' END)

@@ -18,7 +18,7 @@ const UPDATE_CROSSINGS = `
       FROM accounts a LEFT JOIN alert_settings s ON s.account_id = a.id
      WHERE a.id = ANY ($7::text[]) AND a.state <> 'deleted'
   ),
-  -- A key that is switched off keeps what it has crossed, but crosses nothing new.
+  -- A disabled key keeps what it has crossed, but crosses nothing new.
   keys AS (
     SELECT id, account_id, quota, used, daily_budget, weekly_budget, monthly_budget, expires_at,
            state = 'enabled' AND coalesce(expires_at > now(), true) AS usable

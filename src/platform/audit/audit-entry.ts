@@ -22,7 +22,7 @@ export type AuditObjectKind = (typeof AUDIT_KINDS)[number];
 
 /** A recorded change. Never contains secrets. */
 export interface AuditEntry {
-  /** Follows the actor's name in a sentence: `changed`, `credited`, `switched off`. */
+  /** Follows the actor's name in a sentence: `changed`, `credited`, `disabled`. */
   readonly action: string;
   readonly object: {
     readonly kind: AuditObjectKind;
