@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import { actingAs, AuditLog, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { newId } from '../../src/platform/shared/index.js';
 import { aCallRow } from '../support/call-rows.js';
+import { fieldsSentTo } from '../support/channel-pages.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
@@ -173,4 +174,13 @@ describe('the overview', () => {
       await blocked.release();
     }
   }, 30_000);
+
+  it('lists what remains to be set up until the list is hidden', async () => {
+    expect(await shown()).toContain('Set up this service');
+    const path = '/admin/settings/site';
+    const fields = fieldsSentTo(path, await operator.get(path));
+    const saved = await operator.post(path, { ...fields, setupHidden: 'yes' });
+    expect(saved.status).toBe(303);
+    expect(await shown()).not.toContain('Set up this service');
+  });
 });
