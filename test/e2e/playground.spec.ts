@@ -5,7 +5,7 @@ import type { PageVisitor } from '../support/page-visitor.js';
 import { PROTOCOLS } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { defaultAnswer } from '../support/scripted-default.js';
-import { waitFor } from '../support/scripted-steps.js';
+import { hang, waitFor } from '../support/scripted-steps.js';
 import { signedIn } from '../support/signed-in.js';
 
 const EVENTS = { accept: 'text/event-stream' };
@@ -82,6 +82,22 @@ describe('the playground', () => {
     release();
     await stream;
     expect(Number(held)).toBe(Number(hold));
+  });
+
+  it('cancels the call when a browser without script leaves', async () => {
+    const before = relay.upstream.requests.length;
+    relay.upstream.scriptNext(hang());
+    const leave = new AbortController();
+    const page = fetch(`${relay.url}/playground`, {
+      method: 'POST',
+      body: new URLSearchParams({ _csrf: browser.csrf, ...fieldsFor(caller) }),
+      headers: { accept: 'text/html', cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') },
+      signal: leave.signal,
+    }).catch(() => undefined);
+    await eventually(() => expect(relay.upstream.requests.length).toBe(before + 1));
+    leave.abort();
+    await page;
+    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'cancelled', error_reason: 'context canceled' });
   });
 
   it('stores nothing of the request, and tells the upstream not to', async () => {

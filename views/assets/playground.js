@@ -95,6 +95,8 @@ async function send(button) {
     const { signal } = running;
     const headers = { accept: 'text/event-stream' };
     const answer = await fetch('/playground/stream', { method: 'POST', body: fields(), headers, signal });
+    // Signed out meanwhile.
+    if (answer.redirected) return void location.reload();
     id = answer.headers.get('x-request-id');
     if (answer.ok) await receive(answer.body);
     else fail((await answer.json()).error.message);
