@@ -96,7 +96,7 @@ async function send(button) {
     const headers = { accept: 'text/event-stream' };
     const answer = await fetch('/playground/stream', { method: 'POST', body: fields(), headers, signal });
     // Signed out meanwhile.
-    if (answer.redirected) return void location.reload();
+    if (answer.redirected) return location.reload();
     id = answer.headers.get('x-request-id');
     if (answer.ok) await receive(answer.body);
     else fail((await answer.json()).error.message);
