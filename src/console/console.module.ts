@@ -5,6 +5,7 @@ import { HomeModule } from './home/index.js';
 import { KeyPagesModule } from './keys/index.js';
 import { PlaygroundModule } from './playground/index.js';
 import { RegistrationPagesModule } from './registration/index.js';
+import { SearchModule } from './search/index.js';
 import { UsagePagesModule } from './usage/index.js';
 import { WalletPagesModule } from './wallet/index.js';
 
@@ -17,6 +18,7 @@ import { WalletPagesModule } from './wallet/index.js';
     KeyPagesModule,
     PlaygroundModule,
     HomeModule,
+    SearchModule,
     AdminModule,
   ],
 })

@@ -87,6 +87,8 @@ describe('the pages of keys, wallet and log, with long names, large numbers and 
     '/keys?q=nothing-like-it',
     '/keys/new',
     '/wallet',
+    '/search',
+    '/search?q=key',
     LIST,
     `${LIST}?range=30d&by=model`,
     `${LIST}?range=custom`,
@@ -122,6 +124,26 @@ describe('the pages of keys, wallet and log, with long names, large numbers and 
     await mouse.fill(window.page, 'Redemption code', 'no code at all');
     await mouse.press(window.page, 'button', 'Redeem');
     await expectFine(window);
+  });
+
+  it('with the search, opened by Ctrl-K and used by keyboard alone', async () => {
+    const { page } = window;
+    await page.goto('/wallet');
+    await page.keyboard.press('Control+k');
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    await dialog.getByRole('link', { name: 'Usage logs' }).waitFor();
+    await expectFine(window);
+    await page.keyboard.type('acc');
+    await dialog.getByText('Pages').waitFor();
+    await dialog.getByRole('link', { name: 'Usage logs' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/account$/);
+    await page.getByRole('link', { name: 'Search' }).first().click();
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(window.complaints).toEqual([]);
   });
 
   describe('the playground', () => {

@@ -72,6 +72,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /account/second-factor/recovery-codes',
     'POST /account/sessions/:id/end',
     'POST /account/sessions/others/end',
+    'GET /search',
     'GET /playground',
     'GET /playground/calls/:id',
     'POST /playground',

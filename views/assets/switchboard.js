@@ -52,12 +52,13 @@ async function toggle(link) {
   }
 }
 
+const isPlain = (event) => !(event.ctrlKey || event.metaKey || event.shiftKey || event.button);
+
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-copy]');
   if (button) void copy(button);
   const link = event.target.closest('a[data-toggle]');
-  const plain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.button);
-  if (!link || !plain) return;
+  if (!link || !isPlain(event)) return;
   event.preventDefault();
   void toggle(link);
 });
@@ -68,6 +69,21 @@ document.addEventListener('keydown', (event) => {
   if (!menu) return;
   menu.open = false;
   menu.querySelector('summary').focus();
+});
+
+// Ctrl-K, or the link to it, opens the search as a dialog.
+function openSearch(event) {
+  const link = document.querySelector('a[data-palette]');
+  if (!link) return;
+  event.preventDefault();
+  import(link.dataset.palette).then(({ open }) => open()).catch(() => location.assign(link.href));
+}
+
+document.addEventListener('keydown', (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === 'k') openSearch(event);
+});
+document.addEventListener('click', (event) => {
+  if (event.target.closest('a[data-palette]') && isPlain(event)) openSearch(event);
 });
 
 // After a refused form, start at its summary.

@@ -53,7 +53,7 @@ export {
 export { balanceForecast, latencyLines } from './rendering/charts/lines.js';
 export { patchPanel } from './rendering/charts/patch-panel.js';
 export { healthStrip, type WaterfallStep, type Strip, waterfall } from './rendering/charts/timelines.js';
-export type { Notice } from './rendering/page-layout.js';
+export { navigationPages, type Notice } from './rendering/page-layout.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { Cursors } from './signatures.js';
 export { WebModule } from './web.module.js';

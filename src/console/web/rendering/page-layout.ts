@@ -99,6 +99,10 @@ const ADMIN: readonly NavigationItem[] = [
   { href: '/admin/settings', label: 'Settings', icon: 'sliders' },
 ];
 
+/** Pages of the navigation that a user may open. */
+export const navigationPages = (isAdministrator: boolean): readonly NavigationItem[] =>
+  isAdministrator ? [...OWN, ...ADMIN] : OWN;
+
 const TO_ADMIN: NavigationItem = { href: ADMIN_START, label: 'Admin console', icon: 'sliders' };
 const TO_OWN: NavigationItem = { href: '/', label: 'Back to console', icon: 'chevron-left' };
 
