@@ -33,7 +33,7 @@ type Capability = string | Readonly<Record<string, boolean | string>>;
 
 const REASONING = ['vision', 'tools', 'reasoning', { samplingFixed: true }];
 
-/** From OpenAI's model pages, November 2026. */
+/** Assumed where the provider's list does not say; administrators can change them on the page of the model. */
 const OPENAI_FAMILIES: readonly ModelFamily[] = [
   { pattern: /^gpt-[5-9]/, maxOutputTokens: 128_000, capabilities: REASONING },
   { pattern: /^o\d/, maxOutputTokens: 100_000, capabilities: REASONING },
