@@ -58,6 +58,15 @@ describe('the deletion of an account', () => {
     await expect(app.get(LedgerCheck).run()).resolves.toEqual({ exact: true, differences: [] });
   });
 
+  it('erases the address of mails whose link was used, of the account and of its registration', async () => {
+    const use = `INSERT INTO verifications (id, purpose, subject, email, token_hash, sent_at, expires_at, used_at)
+                 VALUES ($1, $2, $3, 'ann@example.com', sha256(convert_to($1, 'UTF8')), now(), now(), now())`;
+    await app.get(DataSource).query(use, ['ver_1', 'register', 'reg_1']);
+    await app.get(DataSource).query(use, ['ver_2', 'change', ann]);
+    await app.get(AccountDeletion).run(ann);
+    await expect(app.get(DataSource).query('SELECT id FROM verifications')).resolves.toEqual([]);
+  });
+
   it('waits for calls that run: nothing is changed while one does', async () => {
     await sql('UPDATE wallets SET holds = 2 WHERE account_id = $1');
     const refused = app.get(AccountDeletion).run(ann);
