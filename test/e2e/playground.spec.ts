@@ -1,4 +1,5 @@
 import { ApiKeyService, KeyDirectory } from '../../src/keys/index.js';
+import { nanos } from '../../src/platform/shared/index.js';
 import { DataSource } from 'typeorm';
 import { eventually } from '../support/eventually.js';
 import type { PageVisitor } from '../support/page-visitor.js';
@@ -40,6 +41,15 @@ describe('the playground', () => {
 
   const chargeOf = async (id: string): Promise<string> =>
     /Charged (\$[\d.]+)/.exec((await browser.get(`/playground/calls/${id}`)).text)?.[1] ?? '';
+
+  it('offers keys with little left last', async () => {
+    const keys = relay.get(ApiKeyService);
+    const { id } = await keys.create({ accountId: caller.accountId, name: 'almost used', quota: nanos(1_000_000n) });
+    const options = async () => [...(await browser.get('/playground')).text.matchAll(/<option value="(key_\w+)"/g)];
+    expect((await options()).map(([, key]) => key)).toEqual([id, caller.keyId]);
+    await relay.get(DataSource).query('UPDATE api_keys SET used = 999999 WHERE id = $1', [id]);
+    expect((await options()).map(([, key]) => key)).toEqual([caller.keyId, id]);
+  });
 
   it.each(PROTOCOLS)('streams a call in %s, which is charged and logged like any other', async (protocol) => {
     const fields = fieldsFor(caller, { protocol });

@@ -113,9 +113,10 @@ class PlaygroundController {
     outcome: Outcome = {},
   ): Promise<Page> {
     const { accountId } = visitor;
-    const keys = (await this.keys.page(accountId, {})).keys.filter(isUsable);
-    const [first] = keys;
-    const chosen = keys.find(({ id }) => id === form.values['key']) ?? first;
+    const usable = (await this.keys.page(accountId, {})).keys.filter(isUsable);
+    // The first one is selected at first.
+    const keys = usable.toSorted((a, b) => Number(isLow(a)) - Number(isLow(b)));
+    const chosen = keys.find(({ id }) => id === form.values['key']) ?? keys[0];
     if (chosen === undefined) return playgroundPage({ noKey: true, createKey: CREATE_KEY });
     const models = await this.calls.modelsOf({ accountId, id: chosen.id }, request).catch(refusalOnly);
     return playgroundPage({
@@ -147,6 +148,9 @@ const playgroundPage = (data: NonNullable<PageOptions['data']>): Page =>
   new Page('playground/playground', { title: 'Playground', data });
 
 const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isLow = ({ conditions }: OwnKey): boolean =>
+  conditions.some((condition) => condition === 'used-up' || condition === 'near-quota');
 
 const isUsable = ({ conditions }: OwnKey): boolean =>
   !conditions.some((condition) => condition === 'deleted' || condition === 'disabled' || condition === 'expired');
