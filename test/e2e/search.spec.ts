@@ -48,6 +48,12 @@ describe('the search of the console', () => {
     expect(await linksFor('dry run')).toEqual([]);
   });
 
+  it('removes an API key from the address', async () => {
+    const answer = await browser.get(`/search?q=${ann.key}`);
+    expect(answer.location).toBe('/search');
+    expect((await browser.get('/search')).text).toContain('API keys cannot be searched for');
+  });
+
   it('requires a signed-in user', async () => {
     expect((await new PageVisitor(relay.url).get('/search?q=m')).location).toMatch(/^\/sign-in/);
   });

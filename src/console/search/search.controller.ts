@@ -7,7 +7,7 @@ import { CallLookup, CallNotFound, type Query as Sql, TimeLimitedReads, UsageMod
 import { AccessModule, SignedIn } from '../access/index.js';
 import { addressOfTopic, modelAddress, protocolEndpoints, topicsFor } from '../home/index.js';
 import { containing } from '../usage/index.js';
-import { CurrentVisitor, navigationPages, Page } from '../web/index.js';
+import { CurrentVisitor, navigationPages, Page, Redirect } from '../web/index.js';
 
 interface Hit {
   readonly href: string;
@@ -25,19 +25,28 @@ interface HitGroup {
 const MAX_TEXT = 100;
 const MAX_HITS = 6;
 const REQUEST_ID = /^req_[0-9a-f]{32}$/;
+const SECRET = /^sk-\S{20,}/;
+const IS_SECRET = {
+  tone: 'warn',
+  title: 'API keys cannot be searched for',
+  text: 'Search for the name, or the first or last characters of the key.',
+} as const;
 
 const OWN_PAGES: readonly Hit[] = [
   { href: '/keys/new', title: 'New API key' },
   { href: '/account/alerts', title: 'Alerts' },
   { href: '/account/password', title: 'Change password' },
   { href: '/account/second-factor', title: 'Two-factor authentication' },
+  { href: '/account/close', title: 'Close account' },
 ];
 const ADMIN_PAGES: readonly Hit[] = [
   { href: '/admin/routing', title: 'Routing dry run' },
   { href: '/admin/payments', title: 'Payment problems' },
   { href: '/admin/channels/new', title: 'Add channel' },
+  { href: '/admin/models/add', title: 'Add models' },
   { href: '/admin/models/new', title: 'New model' },
   { href: '/admin/users/new', title: 'New user' },
+  { href: '/admin/users/invitations', title: 'Invitations' },
   { href: '/admin/codes/new', title: 'New redemption codes' },
 ];
 
@@ -140,8 +149,10 @@ class SearchController {
   constructor(private readonly search: ConsoleSearch) {}
 
   @Get()
-  async show(@CurrentVisitor() visitor: Visitor, @Query('q') query?: unknown): Promise<Page> {
+  async show(@CurrentVisitor() visitor: Visitor, @Query('q') query?: unknown): Promise<Page | Redirect> {
     const text = typeof query === 'string' ? query.replaceAll('\0', '').trim().slice(0, MAX_TEXT) : '';
+    // Removes the secret from the address and the browser's history.
+    if (SECRET.test(text)) return new Redirect('/search', IS_SECRET);
     const groups = await this.search.find(visitor, text);
     return new Page('search/search', { title: 'Search', width: 'narrow', data: { text, groups } });
   }
