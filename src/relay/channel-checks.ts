@@ -128,7 +128,7 @@ function errorIn(response: CollectedResponse, adapter: UpstreamAdapter): AppErro
 /** Administrators may see the details. */
 function messageOf(error: unknown): string {
   const { message, cause } = AppError.from(error);
-  return cause === undefined ? message : `${message} (${reasonOf(cause)})`;
+  return cause === undefined ? message : `${message.replace(/\.$/, '')} (${reasonOf(cause)}).`;
 }
 
 /** The upstream's own message for administrators, with the secret removed. */

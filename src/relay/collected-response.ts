@@ -14,7 +14,7 @@ export interface CollectedResponse {
 /** The complete response. @throws AppError of the upstream client, and when it is too large or too slow */
 export function collected(parts: Observable<UpstreamPart>, timeoutMs: number): Promise<CollectedResponse> {
   const late = (): Observable<never> =>
-    throwError(() => new AppError('timeout', `no response within ${timeoutMs / 1000} s`));
+    throwError(() => new AppError('timeout', `The upstream did not respond within ${timeoutMs / 1000} s.`));
   const size = ResponseSize.ofWhole();
   const chunks: Buffer[] = [];
   const add = (response: CollectedResponse, part: UpstreamPart): CollectedResponse => {

@@ -10,7 +10,10 @@ export class WalletNotFound extends AppError {
 export class WalletInUse extends AppError {
   constructor(calls: number) {
     const [running, ended] = calls === 1 ? ['One call is', 'the call has'] : [`${calls} calls are`, 'the calls have'];
-    super('conflict', `${running} still running on this account. Suspend it, then delete it when ${ended} ended.`);
+    super(
+      'conflict',
+      `${running} still running on this account. Suspend the account, then delete it when ${ended} ended.`,
+    );
   }
 }
 

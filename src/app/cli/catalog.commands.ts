@@ -47,7 +47,10 @@ async function apply(file: string, { prune, check, json }: ApplyOptions, withApp
     if (json) printJson({ changes, ...(channels && { channels }) });
     const silent = channels?.filter(({ answered }) => !answered).length ?? 0;
     if (silent > 0)
-      throw new AppError('upstream_error', `The catalog was applied, but ${silent} of its channels did not respond.`);
+      throw new AppError(
+        'upstream_error',
+        `The catalog was applied, but the check of ${silent} of its channels failed.`,
+      );
   });
 }
 

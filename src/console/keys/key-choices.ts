@@ -53,7 +53,7 @@ export class KeyChoices {
     const offered = [...groupsOf].map(([value, of]) => ({
       value,
       label: value,
-      ...(of.length < groups.length && { text: `only ${of.join(', ')}` }),
+      ...(of.length < groups.length && { text: `only in ${of.join(', ')}` }),
     }));
     const gone = (key?.models ?? []).filter((model) => !groupsOf.has(model));
     return [...offered, ...gone.map((value) => ({ value, label: value, text: UNAVAILABLE }))];

@@ -7,9 +7,8 @@ import {
   IsUrl,
   Matches,
   Max,
-  MaxLength,
   Min,
-  MinLength,
+  Length,
   ValidateBy,
   type ValidationOptions,
 } from 'class-validator';
@@ -107,6 +106,8 @@ const list = (separator: string | RegExp = ','): PropertyDecorator =>
       .filter(Boolean),
   );
 
+const HTTP = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
+
 /**
  * The environment variables, except for those that override a setting: these are declared with the setting. All are
  * listed in docs/configuration.md with their defaults.
@@ -122,7 +123,7 @@ export class Environment {
   readonly HOST: string = '127.0.0.1';
 
   @IsOptional()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl(HTTP, { message: 'PUBLIC_URL must be an http:// or https:// URL' })
   readonly PUBLIC_URL?: string;
 
   @IsString()
@@ -133,8 +134,7 @@ export class Environment {
   readonly DATABASE_URL?: string;
 
   @IsOptional()
-  @MinLength(32)
-  @MaxLength(512)
+  @Length(32, 512, { message: 'SECRET_KEY must have 32 to 512 characters' })
   readonly SECRET_KEY?: string;
 
   @list()
@@ -203,12 +203,11 @@ export class Environment {
   readonly WORKERS: number = 1;
 
   @IsOptional()
-  @MinLength(16)
-  @MaxLength(512)
+  @Length(16, 512, { message: 'METRICS_TOKEN must have 16 to 512 characters' })
   readonly METRICS_TOKEN?: string;
 
   @IsOptional()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl(HTTP, { message: 'OTEL_EXPORTER_OTLP_ENDPOINT must be an http:// or https:// URL' })
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   @IsOptional()

@@ -187,7 +187,7 @@ export class MemberReader {
         for (const [kind, id] of rule.idsIn(single(fields, path))) demands.scopedIds.push({ kind, id, path });
         return;
       case 'refused':
-        throw fields.refusal(path, 'unsupported_parameter', `not accepted: ${rule.why}`);
+        throw fields.refusal(path, 'unsupported_parameter', `not accepted (${rule.why}); remove it`);
       default:
         return rule satisfies never;
     }

@@ -1,7 +1,7 @@
 import type { KeyNotice, OwnKey } from '../../../keys/index.js';
 import { clockTime, count, usd } from '../../../platform/format/index.js';
 import type { Nanos } from '../../../platform/shared/index.js';
-import { type ModelTrouble, RESULT_LABELS } from '../../../usage/index.js';
+import type { ModelTrouble } from '../../../usage/index.js';
 import { type AllowanceOutlook, lastingBalance } from '../../../wallet/index.js';
 import { noticeText } from '../../keys/index.js';
 
@@ -110,8 +110,8 @@ const troublesOf = ({ usage, timeZone }: AttentionConditions): AttentionItem[] =
   }));
 
 const ENDED: Readonly<Partial<Record<ModelTrouble['result'], string>>> = {
-  refused: RESULT_LABELS.refused.toLowerCase(),
-  timeout: RESULT_LABELS.timeout.toLowerCase(),
+  refused: 'were rejected',
+  timeout: 'timed out',
 };
 
 /** The error message without its request ID; otherwise the reason. */

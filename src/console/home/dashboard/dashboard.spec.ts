@@ -160,7 +160,7 @@ describe('attention', () => {
   it('lists failing models with the last error, in the time zone of the reader', () => {
     const troubles = [aTrouble(), aTrouble({ model: 'a/b', result: 'failed', message: '', reason: 'upstream_error' })];
     expect(itemsOf({ usage: { troubles } })).toEqual([
-      'bad: gemini 4 calls refused since 13:05: unsupported parameter → /usage-logs/common?range=24h&model=gemini',
+      'bad: gemini 4 calls were rejected since 13:05: unsupported parameter → /usage-logs/common?range=24h&model=gemini',
       'bad: a/b 4 calls failed since 13:05: upstream error → /usage-logs/common?range=24h&model=a%2Fb',
     ]);
   });
