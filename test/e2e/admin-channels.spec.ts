@@ -170,8 +170,13 @@ describe('channel pages', () => {
     expect(text).toMatch(/<a href="\/admin\/audit[^"]*">last changed <time.*?<\/a> by [^<]+@[^<]+</);
     const [, changes = ''] = /href="(\/admin\/audit\?[^"]*)"/.exec(text) ?? [];
     const log = await world.operator.get(changes.replaceAll('&#x3D;', '=').replaceAll('&amp;', '&'));
-    expect(log.text).toContain('name responses-main → renamed again');
-    expect(log.text).toContain('name responses-main → renamed<');
+    const opened = await Promise.all(
+      [...log.text.matchAll(/data-toggle href="([^"]*)"/g)].map(([, href = '']) =>
+        world.operator.get(href.replaceAll('&#x3D;', '=').replaceAll('&amp;', '&')),
+      ),
+    );
+    for (const name of ['renamed again', 'renamed'])
+      expect(opened.map((page) => page.text).join('')).toContain(`<del>responses-main</del> → <ins>${name}</ins>`);
     await world.send('renamed again', { name: 'responses-main', tier: '1' });
   });
 

@@ -31,7 +31,7 @@ describe('a second factor that its owner cannot use any more', () => {
     const { email } = await owner();
     expect(await remove(email)).toEqual({
       code: 0,
-      stdout: `two-factor authentication of ${email} is turned off\n`,
+      stdout: `two-factor authentication for ${email} is turned off\n`,
       stderr: '',
     });
     const mail = await pages.mailbox.latestTo(email, 2);

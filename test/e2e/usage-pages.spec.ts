@@ -372,7 +372,7 @@ describe('the pages of the usage log', () => {
 
   it.each([
     ['from=2026-13-01&to=2026-01-01', 'Enter dates in the form'],
-    ['from=2026-02-02&to=2026-02-01', 'Enter a start date that is not after the end date'],
+    ['from=2026-02-02&to=2026-02-01', 'Enter a start date on or before the end date'],
     ['from=2024-01-01&to=2026-02-01', 'at most 366 days'],
   ])('explain what is wrong with the range %s', async (range, words) => {
     await row(ann, 1);
