@@ -99,9 +99,8 @@ export {
 } from './sse.js';
 export { Flow, Interruption, WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './flow.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
-export { type JsonElement, MemberFinder } from './json-members.js';
+export { type JsonElement, jsonInterests, MemberFinder } from './json-members.js';
 export { objectIn, objectsIn, stringOf } from './json-text.js';
-export { jsonInterests } from './json-interests.js';
 export {
   interestsOf,
   MemberReader,
