@@ -208,9 +208,11 @@ export {
 export {
   isTreeObject,
   type JsonTree,
+  malformed,
   parseJsonTree,
   RawJson,
   type TreeObject,
+  TreeReader,
   writeJson,
 } from './translation/json-tree.js';
 export {
@@ -219,8 +221,6 @@ export {
   WARNING_MEANINGS,
   type WarningCode,
   TranslationWarnings,
-  malformed,
   unsupported,
 } from './translation/warnings.js';
 export { PartSequencer } from './translation/part-sequencer.js';
-export { TreeReader } from './translation/tree-reader.js';
