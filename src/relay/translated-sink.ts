@@ -18,10 +18,9 @@ import {
 } from '../protocols/contract/index.js';
 import type { AttemptLog } from './billing/index.js';
 import type { CallContext } from './call-context.js';
-import { EventSignals } from './event-signals.js';
 import type { RelayTimings } from './relay-timings.js';
 import { type FrameOutlet, type ResponseSink, ResponseSize, ResponseStream } from './response-stream.js';
-import type { CallTranslation } from './call-translation.js';
+import { type CallTranslation, EventSignals } from './call-translation.js';
 import type { Translator } from './translation.service.js';
 
 /**
