@@ -6,15 +6,15 @@ import { Batcher, isOutage } from '../../platform/database/index.js';
 import { AppError, monotonicMs } from '../../platform/shared/index.js';
 import type { Call, TextPlaces, TokenUsage } from '../../protocols/contract/index.js';
 import { type CountedTokens, type CountRequest, TokenCounter } from '../../protocols/tokens/index.js';
-import { AdmissionQueue, refusalOf } from './admission-queue.js';
 import {
+  AdmissionQueue,
   type AdmissionRequest,
   type AdmissionResult,
   type ExtensionRequest,
   type ExtensionResult,
   isShort,
 } from './admission.js';
-import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
+import { AdmissionOutdated, AdmissionUnavailable, refusalOf, TooManyUnsettled } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import { finishedRow, type RefusedCall, refusedRow, sharedRow } from './call-row.js';
 import type { Ending } from './charge.js';
