@@ -16,7 +16,7 @@ import {
 } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import type { Admission, AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
-import type { CallContext } from './call-context.js';
+import type { ReplyState } from './call-context.js';
 import { lane, type LaneOutlet } from './lane.js';
 import { RelayTimings } from './relay-timings.js';
 import { NotForThisChannel, TranslationTooSlow } from './relay.errors.js';
@@ -31,7 +31,7 @@ import { UpstreamClient } from './upstream/upstream-client.js';
 export interface RunningCall {
   readonly ticket: Ticket;
   readonly admission: Admission;
-  readonly response: CallContext;
+  readonly response: ReplyState;
   /** Of the protocol of the response; the request is in the call's own. */
   readonly responseAdapter: ProtocolAdapter;
 }
@@ -247,7 +247,7 @@ class AttemptWatch implements LaneOutlet {
   constructor(
     private readonly out: FrameOutlet,
     private readonly attempt: AttemptLog,
-    private readonly response: CallContext,
+    private readonly response: ReplyState,
     { firstMs, totalMs }: TimeLimits,
   ) {
     const { flow } = response;
