@@ -130,7 +130,7 @@ interface Queue {
  * Queues calls whose wallet or key could pay for each but not for all at once. A call waits for running calls to
  * release their holds, up to `MAX_WAIT_MS` and without a lock or hold; then it is rejected.
  */
-export class AdmissionQueue {
+export class FundsQueue {
   private readonly queues = new Map<string, Queue>();
   private isClosed = false;
 

@@ -7,7 +7,7 @@ import { AppError, monotonicMs } from '../../platform/shared/index.js';
 import type { Call, TextPlaces, TokenUsage } from '../../protocols/contract/index.js';
 import { type CountedTokens, type CountRequest, TokenCounter } from '../../protocols/tokens/index.js';
 import {
-  AdmissionQueue,
+  FundsQueue,
   type AdmissionRequest,
   type AdmissionResult,
   type ExtensionRequest,
@@ -47,7 +47,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   private readonly admitting = new InFlight();
   /** Token counts that settlements wait for. */
   private readonly counting = new InFlight();
-  private readonly queue = new AdmissionQueue((request) => this.place(request));
+  private readonly fundsQueue = new FundsQueue((request) => this.place(request));
   private readonly conversations = new ConversationTokenCache();
   private unsettledCalls = 0;
 
@@ -85,7 +85,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
 
   /** Holds in progress first: their calls may have been abandoned and are settled afterwards. */
   async onModuleDestroy(): Promise<void> {
-    this.queue.close();
+    this.fundsQueue.close();
     await this.admitting.over();
     await nextTurn();
     await this.counting.over();
@@ -150,7 +150,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
           .record(row, { error: ending.error, timeoutMs: FAILURE_TIMEOUT_MS, trace })
           .catch(() => undefined);
     } finally {
-      if (ticket.admission !== undefined) this.queue.wake(row.account_id, row.key_id);
+      if (ticket.admission !== undefined) this.fundsQueue.wake(row.account_id, row.key_id);
     }
   }
 
@@ -173,7 +173,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     let isRenewed = false;
     for (;;) {
       const admission = admissionRequest(call, current, this.self.id, counted);
-      const result = await this.queue.admit(admission.request);
+      const result = await this.fundsQueue.admit(admission.request);
       if (result.outcome === 'admitted') return this.admitted(call, current, admission, result.hold);
       const { hold } = admission;
       if (counted === undefined && isShort(result) && mayFit(result, admission)) {
