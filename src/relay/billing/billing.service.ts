@@ -112,7 +112,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   async refuse(refused: RefusedCall, error: AppError): Promise<void> {
     const row = refusedRow(refused, error, sinceMs(refused.startedMs));
     await this.settlements
-      .record(row, { error, timeoutMs: FAILURE_TIMEOUT_MS, trace: refused.trace })
+      .enqueue(row, { error, timeoutMs: FAILURE_TIMEOUT_MS, trace: refused.trace })
       .catch(() => undefined);
   }
 
@@ -144,10 +144,10 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     const row = finishedRow(ticket, ending, Math.round(endedMs - ticket.startedMs));
     const { trace } = ticket.call;
     try {
-      if (ending.status === 'succeeded') await this.settlements.record(row, { trace });
+      if (ending.status === 'succeeded') await this.settlements.enqueue(row, { trace });
       else
         await this.settlements
-          .record(row, { error: ending.error, timeoutMs: FAILURE_TIMEOUT_MS, trace })
+          .enqueue(row, { error: ending.error, timeoutMs: FAILURE_TIMEOUT_MS, trace })
           .catch(() => undefined);
     } finally {
       if (ticket.admission !== undefined) this.fundsQueue.wake(row.account_id, row.key_id);
@@ -162,8 +162,8 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   private async settleShared(ticket: Ticket, ending: Ending, sharedWith: string): Promise<void> {
     const row = sharedRow(ticket, ending, sinceMs(ticket.startedMs), sharedWith);
     const { trace } = ticket.call;
-    if (ending.status === 'succeeded') await this.settlements.record(row, { trace });
-    else await this.settlements.record(row, { timeoutMs: FAILURE_TIMEOUT_MS, trace }).catch(() => undefined);
+    if (ending.status === 'succeeded') await this.settlements.enqueue(row, { trace });
+    else await this.settlements.enqueue(row, { timeoutMs: FAILURE_TIMEOUT_MS, trace }).catch(() => undefined);
   }
 
   private async untilAdmitted(ticket: Ticket, plan: Planner): Promise<Admission> {

@@ -95,8 +95,11 @@ export class SettlementQueue {
     return this.calls.size >= MAX_WAITING;
   }
 
-  /** @throws SettlementUnavailable as `settle` does; metrics count the call as reported to its client */
-  async record(row: CallRow, { error, timeoutMs, trace }: CallEnd): Promise<void> {
+  /**
+   * Queues a finished call. Resolves once it is settled, logged and counted.
+   * @throws SettlementUnavailable as `settle` does; metrics count the call as reported to its client
+   */
+  async enqueue(row: CallRow, { error, timeoutMs, trace }: CallEnd): Promise<void> {
     const endedMs = monotonicMs();
     const settled = this.settle(row, timeoutMs);
     // Logged before settlement, which may not succeed in time.
