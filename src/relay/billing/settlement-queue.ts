@@ -252,7 +252,7 @@ const endedCall = (row: CallRow, error: AppError | undefined, settledMs: number 
   error: error?.kind ?? (row.error_reason || undefined),
   firstTokenMs: row.first_token_ms ?? undefined,
   usage: usageOf(row),
-  attempts: row.tries.map((attempt) => ({
+  attempts: row.attempt_rows.map((attempt) => ({
     ordinal: attempt.ordinal,
     channel: attempt.channel,
     protocol: attempt.protocol,
