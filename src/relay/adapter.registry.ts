@@ -3,6 +3,7 @@ import { MODULE_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService } from '@nestjs/core';
 import { ChannelDirectory } from '../catalog/channels/index.js';
 import {
+  matchesCallPath,
   type ProtocolAdapter,
   type ProtocolId,
   type RequestLine,
@@ -38,6 +39,10 @@ export class AdapterRegistry implements OnModuleInit {
   /** All canonical paths that accept calls. */
   get callPaths(): readonly string[] {
     return [...this.protocols.values()].flatMap((protocol) => protocol.callPaths);
+  }
+
+  isCallPath(path: string): boolean {
+    return this.callPaths.some((callPath) => matchesCallPath(callPath, path));
   }
 
   /** Of the protocol that most clients understand. */

@@ -98,7 +98,14 @@ export class ModelAccess {
       .modelsOf(caller.groupName)
       .map(({ model }) => model)
       .filter((model) => caller.models?.has(model.name) ?? true)
-      .map(({ name, displayName, ownedBy, createdAt }) => ({ id: name, displayName, ownedBy, createdAt }));
+      .map(({ name, displayName, ownedBy, createdAt, contextWindow, maxOutputTokens }) => ({
+        id: name,
+        displayName,
+        ownedBy,
+        createdAt,
+        contextWindow,
+        maxOutputTokens,
+      }));
   }
 
   /** @throws AppError model_not_found when the caller has no such model */

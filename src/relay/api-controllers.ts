@@ -2,7 +2,7 @@ import { Controller, Get, HttpCode, Post, Req, Res, type Type, UseGuards } from 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard } from '../keys/index.js';
 import type { JsonObject } from '../platform/shared/index.js';
-import type { TokenCountEndpoint, ProtocolAdapter } from '../protocols/contract/index.js';
+import { type ProtocolAdapter, routeOf, type TokenCountEndpoint } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ModelAccess } from './admission-control.js';
 import { callerOf, incomingCallOf, requestLineOf } from './call-context.js';
@@ -11,11 +11,12 @@ import { ProtocolDetection } from './protocol-detection.js';
 import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
 
-/** Creates the controllers for a protocol's POST endpoints. */
-export function apiControllers({ id, callPaths, tokenCounting }: ProtocolAdapter): readonly Type[] {
-  const calls = callController(id, callPaths);
-  return tokenCounting === undefined ? [calls] : [calls, promptCountController(tokenCounting)];
-}
+/** Creates the controllers for a protocol's own endpoints. */
+export const apiControllers = ({ id, callPaths, tokenCounting, modelsPath }: ProtocolAdapter): readonly Type[] => [
+  callController(id, callPaths),
+  ...(tokenCounting === undefined ? [] : [promptCountController(tokenCounting)]),
+  ...(modelsPath === undefined ? [] : [modelsController(modelsPath)]),
+];
 
 function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Type {
   @Controller()
@@ -27,7 +28,7 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
       private readonly adapters: AdapterRegistry,
     ) {}
 
-    @Post([...paths])
+    @Post(paths.map(routeOf))
     create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       const incoming = incomingCallOf(request);
       return this.relay.serve(this.protocols.at(this.adapters.clientAdapter(id), incoming.line), incoming, reply);
@@ -42,7 +43,7 @@ function promptCountController(endpoint: TokenCountEndpoint): Type {
   class PromptCountController {
     constructor(private readonly counts: PromptCounts) {}
 
-    @Post(endpoint.path)
+    @Post(routeOf(endpoint.path))
     @HttpCode(200)
     count(@Req() request: FastifyRequest): Promise<JsonObject> {
       return this.counts.respond(endpoint, request);
@@ -51,26 +52,32 @@ function promptCountController(endpoint: TokenCountEndpoint): Type {
   return PromptCountController;
 }
 
-/** Lists the models of a key. */
-@Controller('v1')
-@UseGuards(ApiKeyGuard)
-export class ModelsController {
-  constructor(
-    private readonly models: ModelAccess,
-    private readonly adapters: AdapterRegistry,
-  ) {}
+/** Lists the models of a key, in the format of the client's protocol. */
+function modelsController(path: string): Type {
+  @Controller()
+  @UseGuards(ApiKeyGuard)
+  class ModelsController {
+    constructor(
+      private readonly models: ModelAccess,
+      private readonly adapters: AdapterRegistry,
+    ) {}
 
-  @Get('models')
-  list(@Req() request: FastifyRequest): JsonObject {
-    const line = requestLineOf(request);
-    return this.adapters.claimingAdapter(line).renderModels(this.models.listed(callerOf(request)), line);
-  }
+    @Get(path)
+    list(@Req() request: FastifyRequest): JsonObject {
+      const line = requestLineOf(request);
+      return this.adapters.claimingAdapter(line).renderModels(this.models.listed(callerOf(request)), line);
+    }
 
-  /** IDs may contain slashes, raw or as `%2F`. */
-  @Get('models/*')
-  find(@Req() request: FastifyRequest): JsonObject {
-    const line = requestLineOf(request);
-    const id = decodeURIComponent(line.path.slice('/v1/models/'.length));
-    return this.adapters.claimingAdapter(line).renderModel(this.models.find(callerOf(request), id));
+    /** IDs may contain slashes, raw or as `%2F`. */
+    @Get(`${path}/*`)
+    find(@Req() request: FastifyRequest): JsonObject {
+      const line = requestLineOf(request);
+      const id = decodeURIComponent(line.path.slice(path.length + 1));
+      return this.adapters.claimingAdapter(line).renderModel(this.models.find(callerOf(request), id));
+    }
   }
+  return ModelsController;
 }
+
+/** For the protocols that share a path. */
+export const ModelsController = modelsController('/v1/models');

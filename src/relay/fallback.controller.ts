@@ -34,7 +34,7 @@ export class FallbackGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (!isApiRequest(request) || request.method === 'HEAD') return true;
-    if (wantsWebSocket(request) && this.adapters.callPaths.includes(requestLineOf(request).path)) return true;
+    if (wantsWebSocket(request) && this.adapters.isCallPath(requestLineOf(request).path)) return true;
     return this.keys.canActivate(context);
   }
 }
@@ -52,7 +52,7 @@ export class FallbackController {
   handle(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (!isApiRequest(request)) throw new NotFoundException();
     const { path, method } = requestLineOf(request);
-    if (!takesPosts(request)) throw this.notFound(request);
+    if (!this.adapters.isCallPath(path) && !takesPosts(request)) throw this.notFound(request);
     void reply.header('allow', 'POST, OPTIONS');
     if (wantsWebSocket(request))
       throw new AppError('upgrade_required', `WebSockets are not supported at ${maskKeys(path)}. Use HTTP POST.`);
@@ -64,7 +64,7 @@ export class FallbackController {
     const base = this.config.publicUrl ?? `http://${request.host}`;
     return new AppError(
       'not_found',
-      `Unknown endpoint ${method} ${maskKeys(path)}. The base URL is ${base}/v1 for OpenAI clients and ${base} for Anthropic clients; call endpoints are ${this.adapters.callPaths.join(', ')}.`,
+      `Unknown endpoint ${method} ${maskKeys(path)}. The base URL is ${base}/v1 for OpenAI clients and ${base} for Anthropic and Google clients; call endpoints are ${this.adapters.callPaths.join(', ')}.`,
     );
   }
 }

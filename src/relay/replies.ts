@@ -110,8 +110,8 @@ export class Replies {
   }
 }
 
+const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 const STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 } as const;
@@ -224,17 +224,23 @@ class ReplyWriter {
     const serverTiming = this.response.serverTiming();
     this.raw.writeHead(200, {
       ...(this.reply.getHeaders() as OutgoingHttpHeaders),
-      ...(this.call.head.stream ? STREAM_HEADERS : { 'content-type': 'application/json; charset=utf-8' }),
+      ...this.formHeaders,
       ...this.response.headers,
       ...(serverTiming !== undefined && { 'server-timing': serverTiming }),
       ...headers,
     });
   }
 
+  private get formHeaders(): OutgoingHttpHeaders {
+    const { head, request } = this.call;
+    if (!head.stream) return { 'content-type': 'application/json; charset=utf-8' };
+    return { 'content-type': this.responseAdapter.streamType?.(request) ?? EVENT_STREAM, ...STREAM_HEADERS };
+  }
+
   private keepAlive(): void {
     if (!this.response.flow.full) {
       this.head();
-      if (!this.raw.write(this.responseAdapter.keepAlive(this.begun))) this.hold();
+      if (!this.raw.write(this.responseAdapter.keepAlive(this.begun, this.call.request))) this.hold();
     }
     this.idleTimer?.refresh();
   }

@@ -51,6 +51,8 @@ export const listedModels = (count: number): ListedModel[] =>
     displayName: `Model ${index}`,
     ownedBy: 'somebody',
     createdAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+    contextWindow: 200_000,
+    maxOutputTokens: 64_000,
   }));
 
 /** The AppError that the work throws; anything else is thrown on. */

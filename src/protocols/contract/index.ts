@@ -62,6 +62,7 @@ export {
   withParts,
   withPasses,
 } from './call.js';
+export { matchesCallPath, modelInPath, pathForModel, routeOf } from './call-paths.js';
 export { type BodySize, type CallBody, type JsonEdit, type PromptSample, splice, SplicedBody } from './call-body.js';
 export { likelyTokensIn, textPieces } from './token-estimate.js';
 export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
@@ -104,6 +105,7 @@ export { objectIn, objectsIn, stringOf } from './json-text.js';
 export {
   interestsOf,
   MemberReader,
+  type MemberRule,
   type MemberTable,
   plainMembers,
   PLAIN,

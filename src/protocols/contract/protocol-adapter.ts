@@ -22,6 +22,9 @@ export interface ListedModel {
   readonly ownedBy: string;
   /** Unix ms. */
   readonly createdAt: number;
+  /** In tokens. */
+  readonly contextWindow: number;
+  readonly maxOutputTokens: number;
 }
 
 /** The received events of a stream before it failed, so that the error can follow them. */
@@ -33,8 +36,13 @@ export interface StreamTail {
 /** The client half of a protocol. Pure: no I/O, no clock, no IDs, no Nest. Throws AppErrors. */
 export interface ProtocolAdapter {
   readonly id: ProtocolId;
-  /** Canonical paths of calls: `/v1/messages`. */
+  /**
+   * Canonical paths of calls: `/v1/messages`. `{model}` stands for the model, for protocols that name it there instead
+   * of in the body: their head readers use `modelInPath`.
+   */
   readonly callPaths: readonly string[];
+  /** Path of its own model list; absent: `/v1/models`, which protocols share. */
+  readonly modelsPath?: string;
   /** Token counting; absent if the protocol has none. */
   readonly tokenCounting?: TokenCountEndpoint;
   /** Client headers that affect the response, and are part of the fingerprint of an idempotent request. */
@@ -67,7 +75,9 @@ export interface ProtocolAdapter {
   /** The final bytes of a stream that failed after it began; never a normal end. */
   renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;
   /** Keep-alive bytes; `begun`: an event of the response was written. */
-  keepAlive(begun: boolean): Uint8Array;
+  keepAlive(begun: boolean, request: RequestLine): Uint8Array;
+  /** Media type of the streams that the request asks for; absent: always server-sent events. */
+  streamType?(request: RequestLine): string;
   /** The list of models. @throws AppError invalid_request when paging parameters are invalid */
   renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject;
   renderModel(model: ListedModel): JsonObject;
@@ -150,7 +160,7 @@ export interface ResponseStorage {
 // Where model text is in a protocol's messages; data, because a separate thread uses it.
 
 export interface PromptPlaces {
-  /** Root members with the conversation: a string or a list of messages. */
+  /** Root members with the conversation: a string, a message or a list of messages. */
   readonly conversation: readonly string[];
   /** Root members with tools and output formats, whose names count too. */
   readonly definitions: readonly string[];
@@ -175,7 +185,7 @@ export interface TextPlaces {
 /** Token counting without a call. Pure. */
 export interface TokenCountEndpoint {
   readonly protocol: ProtocolId;
-  /** Path: `/v1/messages/count_tokens`. */
+  /** Path, as in `callPaths`: `/v1/messages/count_tokens`. */
   readonly path: string;
   /** Reads a body without members that only calls need. */
   headReader(request: RequestLine): HeadReader;
