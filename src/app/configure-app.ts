@@ -18,6 +18,7 @@ import {
   RelayTimings,
   RunState,
   Tracing,
+  withoutQueryKey,
 } from '../relay/index.js';
 import { ErrorFilter } from './error.filter.js';
 
@@ -72,7 +73,8 @@ const CONNECTION_TIMES: ConnectionTimes = { headersMs: 30_000, checkMs: 5_000, i
 export function createAdapter(config: Config, times = CONNECTION_TIMES): FastifyAdapter {
   return new FastifyAdapter({
     genReqId: () => newId('req', Date.now()),
-    rewriteUrl: ({ url, method, headers }: IncomingMessage) => canonicalPath(url ?? '/', method ?? 'GET', headers),
+    rewriteUrl: ({ url, method, headers }: IncomingMessage) =>
+      withoutQueryKey(canonicalPath(url ?? '/', method ?? 'GET', headers), headers),
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,

@@ -12,8 +12,8 @@ export interface Credentials {
 type Reading = { readonly key: string } | { readonly error: string } | undefined;
 
 const SEND = 'Use "Authorization: Bearer sk-…" with a single space.';
-/** Besides Authorization: headers of Messages clients and of Azure clients. Tried in this order. */
-const KEY_HEADERS = ['x-api-key', 'api-key'] as const;
+/** Besides Authorization: headers of Messages, Azure and Gemini clients. Tried in this order. */
+const KEY_HEADERS = ['x-api-key', 'api-key', 'x-goog-api-key'] as const;
 /** Schemes that errors may repeat. Anything else in this position may be the secret itself. */
 const FOREIGN_SCHEME = /^(?:basic|digest|negotiate|ntlm|token|apikey|key|aws4-hmac-sha256)$/i;
 

@@ -178,6 +178,10 @@ export const incomingCallOf = (request: FastifyRequest): IncomingCall => ({
 const PREFIX = /^(?:\/(?:v1|chat\/completions|responses|messages))*(?=\/)/;
 const ENDPOINT =
   /^\/(?:chat\/completions|responses(?:\/.+)?|messages(?:\/count_tokens)?|models(?:\/.+)?|key|generations\/.+)$/;
+/** Endpoints that name the model in their path; some clients use another version. */
+const MODEL_ENDPOINT = /^(?:\/v1(?:alpha|beta))?\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
+/** Below the version that clients of these endpoints use. */
+const BETA = /^\/v1(?:alpha|beta)(?=\/models(?:\/|$))/;
 /** Origin of an absolute-form request target, as sent to proxies. */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
 const BARE = /^(?:\/v1)*\/?$/;
@@ -192,7 +196,13 @@ export function canonicalPath(url: string, method: string, headers: IncomingHttp
   const queryAt = local.indexOf('?');
   const path = decodable(queryAt < 0 ? local : local.slice(0, queryAt)) || '/';
   const query = queryAt < 0 ? '' : local.slice(queryAt);
-  for (const suffix of suffixes(withoutSlashes(path))) if (ENDPOINT.test(suffix)) return `/v1${suffix}${query}`;
+  for (const suffix of suffixes(withoutSlashes(path))) {
+    const [, model, method] = MODEL_ENDPOINT.exec(suffix) ?? [];
+    // One segment, for the router, even if the name has slashes.
+    if (model !== undefined) return `/v1beta/models/${encodeURIComponent(decoded(model))}:${method}${query}`;
+    if (BETA.test(suffix)) return `${suffix.replace(BETA, '/v1beta')}${query}`;
+    if (ENDPOINT.test(suffix)) return `/v1${suffix}${query}`;
+  }
   // POST to the bare base URL: headers tell whether it is a Messages request.
   if (method === 'POST' && BARE.test(path)) return `${speaksMessages(headers) ? '/v1/messages' : '/v1'}${query}`;
   // A liveness check by a program; browsers get a page.
@@ -217,6 +227,36 @@ function decodable(path: string): string {
   }
 }
 
+/** As is if its escapes are not UTF-8. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Header of Google's clients for the key. */
+const KEY_HEADER = 'x-goog-api-key';
+
+/**
+ * Moves the key of Google's clients from the query, `?key=`, to its header, before anything sees the URL. A header that
+ * was sent has precedence.
+ * @returns the URL without the key
+ */
+export function withoutQueryKey(url: string, headers: IncomingHttpHeaders): string {
+  const queryAt = url.indexOf('?');
+  if (queryAt < 0 || !url.startsWith('/v1beta/')) return url;
+  const parameters = url.slice(queryAt + 1).split('&');
+  const isKey = (parameter: string): boolean => /^key(?:=|$)/.test(parameter);
+  const [key] = parameters.filter(isKey);
+  if (key === undefined) return url;
+  const secret = new URLSearchParams(key).get('key') ?? '';
+  if (secret !== '') headers[KEY_HEADER] ??= secret;
+  const others = parameters.filter((parameter) => !isKey(parameter));
+  return url.slice(0, queryAt) + (others.length === 0 ? '' : `?${others.join('&')}`);
+}
+
 /** The path without prefixes, longest first; an endpoint's own name can look like a prefix. */
 function* suffixes(path: string): Iterable<string> {
   const longest = PREFIX.exec(path)?.[0] ?? '';
@@ -229,7 +269,7 @@ const speaksMessages = (headers: IncomingHttpHeaders): boolean =>
 
 const readsPages = ({ accept }: IncomingHttpHeaders): boolean => accept?.includes('text/html') ?? false;
 
-export const isApiAddress = (url: string): boolean => /^\/v1(?:[/?]|$)/.test(url);
+export const isApiAddress = (url: string): boolean => /^\/v1(?:beta)?(?:[/?]|$)/.test(url);
 
 /** Whether a program requests the API, rather than a browser a page. */
 export function isApiRequest(request: FastifyRequest): boolean {

@@ -16,6 +16,7 @@ export {
   isApiRequest,
   noteArrival,
   requestLineOf,
+  withoutQueryKey,
 } from './call-context.js';
 export { RunState } from './run-state.js';
 export { type SessionCall, SessionCalls, type SessionEstimate } from './session-calls.js';
