@@ -174,14 +174,14 @@ export class VerbatimWhole implements ResponseSink {
  */
 function usageIn(pieces: readonly Buffer[]): Buffer | undefined {
   const texts = pieces.map((piece) => piece.toString('latin1'));
-  const [usage, toolUsage] = ['usage', 'tool_usage'].map((name) =>
+  const [usage, toolUsage] = ['usage(?:Metadata)?', 'tool_usage'].map((name) =>
     texts.map((text) => memberIn(text, name)).find((member) => member !== undefined),
   );
   if (usage === undefined) return undefined;
   return Buffer.from(`{${usage}${toolUsage === undefined ? '' : `,${toolUsage}`}}`, 'latin1');
 }
 
-/** The last occurrence of a member whose value is an object. */
+/** The last occurrence of a member whose value is an object. @param name pattern */
 function memberIn(text: string, name: string): string | undefined {
   const start = [...text.matchAll(new RegExp(`"${name}"\\s*:\\s*\\{`, 'g'))].at(-1)?.index;
   if (start === undefined) return undefined;

@@ -132,6 +132,7 @@ const NOUNS: Readonly<Record<ScopedId['kind'], string>> = {
   prompt: 'prompt',
   skill: 'skill',
   tunnel: 'tunnel',
+  cached_content: 'cached content',
 };
 
 /** The state was not made through this relay for this account, and may be another account's. */

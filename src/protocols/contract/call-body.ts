@@ -128,9 +128,13 @@ function pieces(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array[] {
 const SEALED = Buffer.from('"rly1.');
 /** Members that may contain it. */
 const CARRIERS = ['"signature"', '"data"', '"encrypted_content"'].map((name) => Buffer.from(name));
+/** The same in base64, in members that must be base64 and belong to content that stays. */
+const SEALED_BASE64 = Buffer.from('"cmx5MS');
+const BASE64_CARRIERS = ['"thoughtSignature"', '"thought_signature"'].map((name) => Buffer.from(name));
 /** Beyond any conversation; further ones are left to the upstream. */
 const MAX_SEALED = 10_000;
 const SMALL_R = 0x72;
+const SMALL_C = 0x63;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const SPACE = 0x20;
@@ -146,18 +150,23 @@ interface Name {
   readonly nameEnd: number;
 }
 
-/** Finds array elements with sealed reasoning during a scan. */
+/** Finds sealed reasoning during a scan. */
 export class SealFinder {
-  /** Ordered by end. */
+  /** Array elements that contain some, ordered by end. */
   readonly found: ObjectPlace[] = [];
+  /** Values in base64, in order. */
+  readonly values: ObjectPlace[] = [];
   /** Depth of the open object that contains one; 0: none. */
   private depth = 0;
 
-  /** A string at `start` is the value of a member at this depth. */
-  member(body: Buffer, { nameStart, nameEnd }: Name, start: number, depth: number): void {
-    if (body[start + 1] !== SMALL_R || this.depth !== 0 || !matchesAt(body, start, SEALED)) return;
-    const isCarrier = CARRIERS.some((name) => name.length === nameEnd - nameStart && matchesAt(body, nameStart, name));
-    if (isCarrier) this.depth = depth;
+  /** The string `[start, end)` is the value of a member at this depth. */
+  member(body: Buffer, name: Name, { start, end }: ObjectPlace, depth: number): void {
+    const first = body[start + 1];
+    if (first === SMALL_R) {
+      if (this.depth === 0 && matchesAt(body, start, SEALED) && isNamed(body, name, CARRIERS)) this.depth = depth;
+    } else if (first === SMALL_C && matchesAt(body, start, SEALED_BASE64) && isNamed(body, name, BASE64_CARRIERS)) {
+      if (this.values.length < MAX_SEALED) this.values.push({ start, end });
+    }
   }
 
   /**
@@ -170,6 +179,9 @@ export class SealFinder {
     if (isElement && this.found.length < MAX_SEALED) this.found.push({ start, end });
   }
 }
+
+const isNamed = (body: Buffer, { nameStart, nameEnd }: Name, names: readonly Buffer[]): boolean =>
+  names.some((name) => name.length === nameEnd - nameStart && matchesAt(body, nameStart, name));
 
 /** Removes objects found by a `SealFinder` from their arrays. */
 export function sealEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {

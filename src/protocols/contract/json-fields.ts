@@ -108,6 +108,11 @@ export class JsonFields {
     return this.scan.sealed;
   }
 
+  /** Strings that are reasoning sealed by this relay, in base64, with their quotes. */
+  get sealedValues(): readonly ObjectPlace[] {
+    return this.scan.sealedValues;
+  }
+
   /** Elements of an interpreted array by path: `tools[]`. Empty without an array. */
   elements(path: string): readonly JsonElement[] {
     return this.scan.elements.get(path) ?? [];

@@ -7,6 +7,7 @@ export interface JsonInterest {
   /** As in errors: `stream_options.include_usage`. */
   readonly path: string;
   readonly name: string;
+  /** By name, case folded. */
   readonly members: ReadonlyMap<string, JsonInterest>;
   /** Interest in an array's elements; its path ends with `[]`. */
   readonly elements: JsonInterest | undefined;
@@ -45,7 +46,7 @@ const newInterest = (path: string, name: string): MutableInterest => ({
 });
 
 /**
- * The members that a protocol interprets, by lower-case path from the root; parents are included. `tools[].type` is a
+ * The members that a protocol interprets, by path from the root; parents are included. `tools[].type` is a
  * member of every array element, `models[]` the element itself; `reasoning.*` collects the names of all other members.
  * Created once per protocol.
  */
@@ -64,8 +65,9 @@ function addPath(root: MutableInterest, path: string): void {
       return;
     }
     const name = part.endsWith(ELEMENTS) ? part.slice(0, -ELEMENTS.length) : part;
-    const child = parent.members.get(name) ?? newInterest(parent.path === '' ? name : `${parent.path}.${name}`, name);
-    parent.members.set(name, child);
+    const key = foldCase(name);
+    const child = parent.members.get(key) ?? newInterest(parent.path === '' ? name : `${parent.path}.${name}`, name);
+    parent.members.set(key, child);
     parent.longestName = Math.max(parent.longestName, QUOTES_BYTES + WITH_ESCAPES * name.length);
     parent = part === name ? child : (child.elements ??= newInterest(`${child.path}${ELEMENTS}`, name));
   }

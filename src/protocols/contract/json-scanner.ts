@@ -36,6 +36,8 @@ export interface JsonScan {
   readonly stateIds: readonly StateIdPlace[];
   /** Objects with sealed reasoning. */
   readonly sealed: readonly ObjectPlace[];
+  /** Strings that are sealed reasoning in base64. */
+  readonly sealedValues: readonly ObjectPlace[];
 }
 
 const MAX_NESTING_LEVELS = 512;
@@ -121,6 +123,7 @@ export class JsonScanner {
       hasOutsideContent: content.hasOutsideContent,
       stateIds: content.stateIds,
       sealed: this.seals.found,
+      sealedValues: this.seals.values,
     };
   }
 
@@ -254,7 +257,7 @@ export class JsonScanner {
     const depth = this.closers.length;
     if (this.closers[depth - 1] === CLOSE_BRACE) {
       strings.endMember(this.body, depth);
-      this.seals.member(this.body, strings, strings.start - 1, depth);
+      this.seals.member(this.body, strings, { start: strings.start - 1, end: this.at }, depth);
     }
     return this.endValue(strings.start - 1);
   }

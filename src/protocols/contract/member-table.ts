@@ -23,12 +23,20 @@ export type MemberRule =
   | { readonly is: 'passes'; readonly when: (value: unknown) => boolean }
   /** The list of tools. */
   | { readonly is: 'tools' }
+  /** The list of tools, each named by a member: `{ "googleSearch": {} }`. */
+  | { readonly is: 'named_tools'; readonly tools: Readonly<Record<string, NamedToolRule>> }
   /** Enables a hosted tool by its presence. */
   | { readonly is: 'hosted_tool'; readonly tool: string }
   /** Refers to upstream state. */
   | { readonly is: 'scoped'; readonly idsIn: (value: unknown) => readonly (readonly [ScopedKind, string])[] }
   /** Not accepted from clients. */
   | { readonly is: 'refused'; readonly why: string };
+
+/** A hosted tool by the name of its fee, a tool of the client, or one that is not accepted. */
+export type NamedToolRule =
+  | { readonly runs: 'client' }
+  | { readonly runs: 'hosted'; readonly name: string }
+  | { readonly runs: 'refused'; readonly why: string };
 
 /** Effect of tools by type; `types` must match the whole type. */
 export interface ToolRule {
@@ -52,7 +60,7 @@ export interface MemberTable {
   readonly members: Readonly<Record<string, MemberRule>>;
   readonly tools: readonly ToolRule[];
   /** Members that refer to upstream state anywhere in the prompt, by kind. */
-  readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind>>>;
+  readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind | ((id: string) => ScopedKind | undefined)>>>;
   /** `input`, `input_schema` and `input_examples` contain tools' own data without references. */
   readonly hasToolData?: boolean;
   /** Values of the beta header; absent if there is none. */
@@ -112,7 +120,9 @@ function memberPaths({ members }: MemberTable): readonly string[] {
   return [...names, ...watched, ...lists, '*'];
 }
 
-function listPaths(name: string, { is }: MemberRule): readonly string[] {
+function listPaths(name: string, rule: MemberRule): readonly string[] {
+  const { is } = rule;
+  if (is === 'named_tools') return [...Object.keys(rule.tools).map((tool) => `${name}[].${tool}`), `${name}[].*`];
   if (is === 'tools') return [`${name}[].type`, `${name}[].model`];
   return is === 'alternatives' ? [`${name}[].model`] : [];
 }
@@ -141,7 +151,8 @@ export class MemberReader {
       if (rule !== undefined) this.apply(path, rule, demands);
     }
     for (const [path, id] of fields.stateIds(this.table.hasToolData !== true)) {
-      const kind = this.table.stateMembers[path];
+      const rule = this.table.stateMembers[path];
+      const kind = typeof rule === 'function' ? rule(id) : rule;
       if (kind !== undefined) demands.scopedIds.push({ kind, id, path });
     }
     for (const other of fields.others) demands.unknown.push(other);
@@ -177,6 +188,8 @@ export class MemberReader {
         return;
       case 'tools':
         return this.readTools(path, demands);
+      case 'named_tools':
+        return readNamedTools(path, rule.tools, demands);
       case 'hosted_tool':
         demands.createsState = true;
         demands.tools.push({ name: rule.tool, path });
@@ -286,6 +299,23 @@ function readAlternatives(path: string, demands: Demands): void {
     const options = isName ? {} : objectIn(fields, element, `${path}[${index}]`);
     if (options['speed'] === 'fast') demands.speed = 'fast';
     demands.models.push({ path: own, name, field, role: 'alternative', outputLimit: wholeIn(options, 'max_tokens') });
+  });
+}
+
+function readNamedTools(path: string, rules: Readonly<Record<string, NamedToolRule>>, demands: Demands): void {
+  const { fields } = demands;
+  fields.elements(`${path}[]`).forEach(({ members }, index) => {
+    for (const [member, { kind }] of members) {
+      const name = member.slice(`${path}[].`.length);
+      const rule = kind === 'null' ? undefined : rules[name];
+      if (rule === undefined || rule.runs === 'client') continue;
+      const own = `${path}[${index}].${name}`;
+      if (rule.runs === 'refused')
+        throw fields.refusal(own, 'unsupported_parameter', `not accepted (${rule.why}); remove it`);
+      if (demands.tools.length >= MAX_HOSTED_TOOLS)
+        throw fields.refusal(path, 'invalid_value', `must have at most ${MAX_HOSTED_TOOLS} hosted tools`);
+      demands.tools.push({ name: rule.name, path: own });
+    }
   });
 }
 

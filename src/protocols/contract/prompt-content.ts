@@ -11,21 +11,32 @@ export interface DeclaredMedia extends MediaTokens {
 }
 
 /** Kinds of objects and arrays on the path to media. */
-type Place = 'root' | 'messages' | 'message' | 'parts' | 'part' | 'source' | 'url' | 'audio' | 'file';
+type Place = 'root' | 'messages' | 'message' | 'parts' | 'part' | 'source' | 'url' | 'audio' | 'file' | 'blob';
 
 /** Nested objects and arrays by member name; for arrays, the kind of their elements. */
 const NESTED: Readonly<Partial<Record<Place, Readonly<Record<string, Place>>>>> = {
-  root: { messages: 'messages', input: 'messages' },
-  message: { content: 'parts', output: 'parts' },
-  part: { content: 'parts', source: 'source', image_url: 'url', input_audio: 'audio', file: 'file' },
+  root: { messages: 'messages', input: 'messages', contents: 'messages' },
+  message: { content: 'parts', output: 'parts', parts: 'parts' },
+  part: {
+    content: 'parts',
+    source: 'source',
+    image_url: 'url',
+    input_audio: 'audio',
+    file: 'file',
+    inlineData: 'blob',
+    inline_data: 'blob',
+    functionResponse: 'message',
+    function_response: 'message',
+  },
   source: { content: 'parts' },
 };
 const ELEMENTS: Readonly<Partial<Record<Place, Place>>> = { messages: 'message', parts: 'part' };
 
 /** Members whose strings are media; for URLs if they are data URLs. */
-const MEDIA: Readonly<Partial<Record<Place, Readonly<Record<string, DeclaredMedia['kind'] | 'by source'>>>>> = {
+const MEDIA: Readonly<Partial<Record<Place, Readonly<Record<string, DeclaredMedia['kind'] | 'declared'>>>>> = {
   part: { image_url: 'image', file_data: 'file' },
-  source: { data: 'by source' },
+  source: { data: 'declared' },
+  blob: { data: 'declared' },
   url: { url: 'image' },
   audio: { data: 'audio' },
   file: { file_data: 'file' },
@@ -34,11 +45,11 @@ const MEDIA: Readonly<Partial<Record<Place, Readonly<Record<string, DeclaredMedi
 /** Shorter strings may as well count as text. */
 const MIN_MEDIA_BYTES = 256;
 const MAX_SOURCE_BYTES = 1024;
-const MAX_NAME_BYTES = 16;
+const MAX_NAME_BYTES = 19;
 /** Beyond any vendor's limit; further ones count as text. */
 const MAX_MEDIA = 10_000;
 const SOURCE_TYPE = /"type"\s*:\s*"([^"]*)"/g;
-const MEDIA_TYPE = /"media_type"\s*:\s*"([^"]*)"/g;
+const MEDIA_TYPE = /"(?:media_type|mime_?[tT]ype)"\s*:\s*"([^"]*)"/g;
 
 /** Strings that are media only if their object declares so. */
 type Undeclared = { readonly start: number; readonly end: number }[];
@@ -78,11 +89,11 @@ export class MediaFinder {
     if (this.path.length !== depth) return;
     const place = this.path.pop();
     const start = this.starts.pop();
-    if (place !== 'source' || start === undefined) return;
+    if ((place !== 'source' && place !== 'blob') || start === undefined) return;
     const undeclared = this.undeclared.get(depth);
     if (undeclared === undefined) return;
     this.undeclared.delete(depth);
-    this.addDeclared(body, start, end, undeclared);
+    this.addDeclared(body, place, { start, end }, undeclared);
   }
 
   /** The string `[start, end)`, without quotes, is the value of a member of the innermost object. */
@@ -92,7 +103,7 @@ export class MediaFinder {
     const kinds = place && MEDIA[place];
     const kind = kinds && memberOf(kinds, textOf(body, name));
     if (kind === undefined) return;
-    if (kind === 'by source') this.noteUndeclared(start, end);
+    if (kind === 'declared') this.noteUndeclared(start, end);
     else if (kind !== 'image' || isDataUrl(body, start)) this.add(body, kind, start, end);
   }
 
@@ -103,15 +114,23 @@ export class MediaFinder {
   }
 
   /** Requires exactly one plain declaration, so that other readers see the same type. */
-  private addDeclared(body: Buffer, start: number, end: number, undeclared: Undeclared): void {
+  private addDeclared(
+    body: Buffer,
+    place: 'source' | 'blob',
+    { start, end }: Undeclared[number],
+    undeclared: Undeclared,
+  ): void {
     const [data, ...others] = undeclared;
     if (data === undefined || others.length > 0) return;
     if (end - start - (data.end - data.start) > MAX_SOURCE_BYTES) return;
     const beside = `${body.toString('latin1', start, data.start)}${body.toString('latin1', data.end, end)}`;
     const types = [...beside.matchAll(SOURCE_TYPE)];
+    const isBase64 = place === 'blob' ? types.length === 0 : types.length === 1 && types[0]?.[1] === 'base64';
     const [mediaType, ...more] = [...beside.matchAll(MEDIA_TYPE)];
-    if (beside.includes('\\') || types.length !== 1 || types[0]?.[1] !== 'base64' || more.length > 0) return;
-    this.add(body, mediaType?.[1]?.startsWith('image/') === true ? 'image' : 'file', data.start, data.end);
+    if (beside.includes('\\') || !isBase64 || more.length > 0) return;
+    const [kind = ''] = mediaType?.[1]?.split('/') ?? [];
+    const isAudio = place === 'blob' && kind === 'audio';
+    this.add(body, kind === 'image' ? kind : isAudio ? 'audio' : 'file', data.start, data.end);
   }
 
   private add(body: Buffer, kind: DeclaredMedia['kind'], start: number, end: number): void {
@@ -189,6 +208,7 @@ export class PromptContent {
     const mark = NAME_MARKS.of(body, start, end, escaped);
     if (mark === NO_MARKS) return;
     this.marks |= mark;
+    if (mark === MEDIA_TYPED && matchesAt(body, valueStart, IMAGE)) this.images++;
     const member = stateMemberOf(mark);
     if (member !== undefined && this.stateIds.length <= MAX_STATE_IDS)
       this.stateIds.push({
@@ -209,6 +229,9 @@ const DOCUMENT = 2;
 const ADDRESS = 4;
 const FILE = 8;
 const CONTAINER = 16;
+const FILE_URI = 32;
+/** Names the media type of content, inline or not. */
+const MEDIA_TYPED = 64;
 
 /** Max growth of a string when every character is escaped. */
 const WITH_ESCAPES = 6;
@@ -216,14 +239,17 @@ const QUOTES_BYTES = 2;
 
 /** Maps words to bit masks. */
 class MarkedText {
-  /** By length in bytes including quotes, unescaped: all lengths differ. */
-  private readonly byLength: (Buffer | undefined)[] = [];
+  /** By length in bytes including quotes, unescaped. */
+  private readonly byLength: (readonly Buffer[] | undefined)[] = [];
   private readonly marks: ReadonlyMap<string, number>;
   private readonly longest: number;
 
   constructor(marks: Readonly<Record<string, number>>) {
     this.marks = new Map(Object.entries(marks));
-    for (const word of this.marks.keys()) this.byLength[word.length + QUOTES_BYTES] = Buffer.from(`"${word}"`);
+    for (const word of this.marks.keys()) {
+      const length = word.length + QUOTES_BYTES;
+      this.byLength[length] = [...(this.byLength[length] ?? []), Buffer.from(`"${word}"`)];
+    }
     this.longest = QUOTES_BYTES + WITH_ESCAPES * Math.max(...[...this.marks.keys()].map(({ length }) => length));
   }
 
@@ -236,8 +262,8 @@ class MarkedText {
     const length = end - start;
     if (escaped && length > this.longest) return NO_MARKS;
     if (!escaped) {
-      const word = this.byLength[length];
-      if (word === undefined || !matchesAt(body, start, word)) return NO_MARKS;
+      const words = this.byLength[length];
+      if (words === undefined || !words.some((word) => matchesAt(body, start, word))) return NO_MARKS;
     }
     return this.marks.get(stringText(body, start, end, escaped)) ?? NO_MARKS;
   }
@@ -246,7 +272,16 @@ class MarkedText {
 /** By the `type` of an object. */
 const TYPE_MARKS = new MarkedText({ item_reference: OUTSIDE, document: DOCUMENT, url: ADDRESS });
 /** By the name of a string member. */
-const NAME_MARKS = new MarkedText({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, container_id: CONTAINER });
+const NAME_MARKS = new MarkedText({
+  file_id: OUTSIDE | FILE,
+  file_url: OUTSIDE,
+  container_id: CONTAINER,
+  fileUri: OUTSIDE | FILE_URI,
+  file_uri: OUTSIDE | FILE_URI,
+  mimeType: MEDIA_TYPED,
+  mime_type: MEDIA_TYPED,
+});
+const IMAGE = Buffer.from('"image/');
 
 /** @param marks of a whole body */
 const hasOutsideContent = (marks: number): boolean =>
@@ -293,13 +328,14 @@ function isToolData(body: Buffer, start: number, end: number, isObject: boolean)
 /** By the mark of its name. */
 function stateMemberOf(mark: number): StateMember | undefined {
   if ((mark & FILE) !== 0) return 'file_id';
+  if ((mark & FILE_URI) !== 0) return 'file_uri';
   return (mark & CONTAINER) === 0 ? undefined : 'container_id';
 }
 
 /** Members that name upstream state, anywhere in the body. */
-export type StateMember = 'file_id' | 'container_id';
+export type StateMember = 'file_id' | 'file_uri' | 'container_id';
 
-// Images, inline or by reference, by the `type` of their object. Every object of every body is checked, mostly by
+// Images, inline or by reference, by the `type` of their object or by their media type. Every object of every body is checked, mostly by
 // length and first bytes.
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image', 'image_url', 'input_image']);

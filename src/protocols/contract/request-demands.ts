@@ -57,7 +57,8 @@ export type ScopedKind =
   | 'vector_store'
   | 'prompt'
   | 'skill'
-  | 'tunnel';
+  | 'tunnel'
+  | 'cached_content';
 
 /** A reference to upstream state, which only the owning account may use. */
 export interface ScopedId {

@@ -88,7 +88,8 @@ class PromptCounter {
 
   messages(value: unknown): number {
     if (typeof value === 'string') return MESSAGE_OVERHEAD + tokensIn(value);
-    return Array.isArray(value) ? sum(value, (message) => MESSAGE_OVERHEAD + this.text(message)) : 0;
+    if (Array.isArray(value)) return sum(value, (message) => MESSAGE_OVERHEAD + this.text(message));
+    return isJsonObject(value) ? MESSAGE_OVERHEAD + this.text(value) : 0;
   }
 
   /** Counts strings and member names; names account for punctuation. */

@@ -224,6 +224,10 @@ export class TreeReader {
     return this.path === '' ? name : `${this.path}.${name}`;
   }
 
+  get names(): readonly string[] {
+    return Object.keys(this.object);
+  }
+
   value(name: string): JsonTree {
     return this.object[name] ?? null;
   }
