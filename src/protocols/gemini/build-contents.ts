@@ -238,7 +238,7 @@ function mediaTypeOf(url: string): string | undefined {
 // sent back on the same part. https://ai.google.dev/gemini-api/docs/thought-signatures
 
 /** Documented placeholder for calls of other models, which skips validation. */
-const UNSIGNED = 'skip_thought_signature_validator';
+export const UNSIGNED = 'skip_thought_signature_validator';
 
 export const signedBy = (family: string, signature: string): OpaqueReasoning => ({
   kind: 'encrypted',

@@ -31,7 +31,7 @@ export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget
   const flags = geminiFlags(target);
   const body = buildBody({ ...context, target, flags, names: new ToolNames(content.tools, FUNCTION_NAMES) });
   return {
-    path: pathOf(target.model, target.stream),
+    path: pathOf(target.model, target.stream ? 'streamGenerateContent' : 'generateContent'),
     query: target.stream ? 'alt=sse' : '',
     headers: jsonHeaders(target.stream),
     body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
@@ -42,10 +42,10 @@ export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget
 /**
  * `/models/gemini-x:generateContent`. Names with a slash are complete: `tunedModels/x`, `publishers/google/models/x`.
  */
-export function pathOf(model: string, stream: boolean): string {
+export function pathOf(model: string, method: string): string {
   const name = model.includes('/') ? model : `models/${model}`;
   const place = name.split('/').map(encodeURIComponent).join('/');
-  return `/${place}:${stream ? 'streamGenerateContent' : 'generateContent'}`;
+  return `/${place}:${method}`;
 }
 
 function buildBody(build: GeminiBuild): TreeObject {

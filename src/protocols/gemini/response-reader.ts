@@ -149,7 +149,7 @@ const INVALID_FINISHES: readonly string[] = [
 const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED';
 
 /** Undefined while the response continues. */
-const finishIn = (finishReason: unknown): string | undefined =>
+export const finishIn = (finishReason: unknown): string | undefined =>
   typeof finishReason === 'string' && finishReason !== '' && finishReason !== UNSPECIFIED ? finishReason : undefined;
 
 /**
@@ -174,8 +174,11 @@ interface Grounding {
 function groundingIn(candidate: JsonObject): Grounding {
   const metadata = objectIn(candidate, 'groundingMetadata');
   const sources = listIn(metadata, 'groundingChunks').flatMap((chunk) => sourceIn(chunk));
-  return { searches: listIn(metadata, 'webSearchQueries').length, sources };
+  return { searches: searchesIn(candidate), sources };
 }
+
+export const searchesIn = (candidate: JsonObject): number =>
+  listIn(objectIn(candidate, 'groundingMetadata'), 'webSearchQueries').length;
 
 function sourceIn(chunk: unknown): readonly Annotation[] {
   if (!isJsonObject(chunk)) return [];

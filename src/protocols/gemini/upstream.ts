@@ -21,14 +21,17 @@ import { Upstream } from '../decorators/index.js';
 import { buildGeminiRequest, pathOf } from './build.js';
 import { classifyGeminiError } from './errors.js';
 import { GeminiResponseReader } from './response-reader.js';
+import { GeminiVerbatim } from './verbatim.js';
+import { GEMINI } from './wire.js';
 
-/** Google's `generateContent`, as in the Gemini API and Vertex AI. Has no client half: all calls are translated. */
+/** The upstream half of Google's `generateContent`, as in the Gemini API and Vertex AI. */
 @Injectable()
 @Upstream()
 export class GeminiUpstream implements UpstreamAdapter {
-  readonly id = 'gemini';
+  readonly id = GEMINI;
   readonly provider = 'gcp.gemini';
   readonly defaultAuth = 'x-goog-api-key';
+  readonly verbatim = new GeminiVerbatim();
   readonly modelListing = modelListing({ query: 'pageSize=1000', list: 'models', nameOf: nameOfListed });
   readonly buildRequest = buildGeminiRequest;
   readonly decodeResponse = decodeGeminiResponse;
@@ -40,7 +43,7 @@ export class GeminiUpstream implements UpstreamAdapter {
 
   probeRequest(model: string): UpstreamRequest {
     const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
-    return jsonProbe(pathOf(model, false), { contents, generationConfig: { maxOutputTokens: 1 } });
+    return jsonProbe(pathOf(model, 'generateContent'), { contents, generationConfig: { maxOutputTokens: 1 } });
   }
 }
 
