@@ -10,8 +10,10 @@ export interface ClientDouble {
   readonly id: string;
   /** Unsupported abilities with the reason. */
   readonly lacks?: ClientLacks;
-  /** Path of calls: `/v1/messages`. */
+  /** Path of calls, as the adapter's: `/v1/messages`. */
   readonly path: string;
+  /** Set if the URL names the model, and whether to stream, instead of the body. */
+  readonly address?: (model: string, stream: boolean) => { readonly path: string; readonly query: string };
   /** A request without the model. Streams request everything the client can read. */
   request(asked: NeutralRequest, stream: boolean): JsonObject;
   /** Additional members for showing reasoning. */

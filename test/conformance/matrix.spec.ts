@@ -65,13 +65,16 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
   /** $1/M input, $0.1/M cached, $10/M output: in nanos. */
   const COST = String((USAGE.prompt - USAGE.cacheRead) * 1000 + USAGE.cacheRead * 100 + USAGE.completion * 10_000);
 
-  const post = (request: JsonObject): Promise<Response> =>
-    world.relay.post(client.path, world.caller.key, { model, ...request });
+  const post = (request: JsonObject, stream: boolean): Promise<Response> => {
+    const address = client.address?.(model, stream);
+    const url = address === undefined ? client.path : `${address.path}?${address.query}`;
+    return world.relay.post(url, world.caller.key, { ...(address === undefined && { model }), ...request });
+  };
 
   /** The response as read by the client. */
   async function hear(request: JsonObject, stream: boolean, answer: AnswerOptions): Promise<NeutralResponse> {
     world.relay.upstream.script(answerOf(vendor, { usage: USAGE, ...answer }));
-    const response = await post(request);
+    const response = await post(request, stream);
     const text = await response.text();
     expect([response.status, text]).toEqual([200, expect.anything()]);
     return stream ? client.readStream(text) : client.readResponse(JSON.parse(text) as JsonObject);
@@ -188,7 +191,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
     itUnless(vendor.lacks?.['reasoning given back'] ?? lacks['reasoning shown'], name, async () => {
       const request = { ...client.request(ASKED, stream), ...client.wantsReasoning };
       world.relay.upstream.script(answerOf(vendor, { reasoning: THOUGHT, toolCalls: [WEATHER_CALL], usage: USAGE }));
-      const first = await post(request);
+      const first = await post(request, stream);
       await hear(client.continued(request, await first.text(), WEATHER_CALL.id), stream, {});
       const again = sent();
       // Unsigned reasoning is text, which every client can send back.
@@ -196,6 +199,8 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
       expect(again.body.includes(vendor.reasoningMark!)).toBe(carries);
       if (carries) vendor.expectReasoning?.(again.json);
       expect(again.body.toString()).not.toContain('rly1.');
+      // The same in base64.
+      expect(again.body.toString()).not.toContain('cmx5MS');
     });
   }
 
@@ -212,7 +217,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
   it.each(refusals)('renders an error with %i for the client (case 95)', async (status, situation) => {
     for (const stream of [false, true]) {
       world.relay.upstream.script(errorAnswer(vendor.id, status));
-      await expectErrorOf(client, await post(client.request(HELLO, stream)), situation);
+      await expectErrorOf(client, await post(client.request(HELLO, stream), stream), situation);
     }
   });
 
@@ -224,7 +229,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
 
   it.each(faults)('ends a stream as failed when the upstream %s (cases 40 and 98)', async (how, fault) => {
     world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
-    const response = await post(client.request(HELLO, true));
+    const response = await post(client.request(HELLO, true), true);
     const events = readEvents(withoutKeepAlives(await response.text(), client.keepAlive));
     const { failureEvents = 1 } = client;
     client.expectFailure(events.slice(0, -failureEvents), events.slice(-failureEvents));
@@ -240,6 +245,6 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
   it.each(faults)('reports an error to an unstreamed client when the upstream %s', async (how, fault) => {
     world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
     const situation = how === 'ends early' ? TRUNCATED : UPSTREAM_ERROR;
-    await expectErrorOf(client, await post(client.request(HELLO, false)), situation);
+    await expectErrorOf(client, await post(client.request(HELLO, false), false), situation);
   });
 });

@@ -25,6 +25,12 @@ export interface ContentTraits extends AnswerTraits {
   readonly imagesInResults: boolean;
   /** The form of output `json`. */
   readonly jsonObjects: boolean;
+  /** At most one call at a time. Default: true. */
+  readonly serial?: false;
+  /** Instructions within the conversation. Default: true. */
+  readonly instructions?: false;
+  /** Images by URL. Default: true. */
+  readonly imageUrls?: false;
   /** What kinds of sealed reasoning can come back in a conversation. */
   readonly reasoning: readonly OpaqueReasoning['kind'][];
 }
@@ -47,22 +53,28 @@ export function knownAgain(data: string): OpaqueReasoning | undefined {
   return kind === '' ? undefined : opaqueOf(kind as OpaqueReasoning['kind'], Buffer.from(text, 'base64url').toString());
 }
 
-const image: fc.Arbitrary<ImagePart> = fc.oneof(
-  fc.base64String({ minLength: 8, maxLength: 40 }).map((base64): ImagePart => ({
-    kind: 'image',
-    source: { from: 'data', mediaType: 'image/png', base64 },
-  })),
-  fc.webUrl().map((url): ImagePart => ({ kind: 'image', source: { from: 'url', url } })),
-);
+const imageOf = ({ imageUrls }: ContentTraits): fc.Arbitrary<ImagePart> =>
+  fc.oneof(
+    fc.base64String({ minLength: 8, maxLength: 40 }).map((base64): ImagePart => ({
+      kind: 'image',
+      source: { from: 'data', mediaType: 'image/png', base64 },
+    })),
+    ...(imageUrls === false
+      ? []
+      : [fc.webUrl().map((url): ImagePart => ({ kind: 'image', source: { from: 'url', url } }))]),
+  );
 
 /** Texts and images, never two texts in a row: some protocols have one where others have two. */
-const userParts: fc.Arbitrary<readonly Part[]> = fc.oneof(
-  anyText.map((text): Part[] => [{ kind: 'text', text }]),
-  fc.tuple(anyText, image).map(([text, picture]): Part[] => [{ kind: 'text', text }, picture]),
-  fc
-    .tuple(anyText, image, anyText)
-    .map(([text, picture, more]): Part[] => [{ kind: 'text', text }, picture, { kind: 'text', text: more }]),
-);
+function userParts(traits: ContentTraits): fc.Arbitrary<readonly Part[]> {
+  const image = imageOf(traits);
+  return fc.oneof(
+    anyText.map((text): Part[] => [{ kind: 'text', text }]),
+    fc.tuple(anyText, image).map(([text, picture]): Part[] => [{ kind: 'text', text }, picture]),
+    fc
+      .tuple(anyText, image, anyText)
+      .map(([text, picture, more]): Part[] => [{ kind: 'text', text }, picture, { kind: 'text', text: more }]),
+  );
+}
 
 /** What the assistant says, calls, and is answered; the next thing that the user says. */
 interface Exchange {
@@ -102,12 +114,16 @@ const callOf = ({ freeformTools, namespaces }: ContentTraits): fc.Arbitrary<Tool
       : []),
   );
 
-const resultParts = ({ imagesInResults }: ContentTraits): fc.Arbitrary<ToolResultPart['parts']> =>
+const resultParts = (traits: ContentTraits): fc.Arbitrary<ToolResultPart['parts']> =>
   fc.oneof(
     fc.constant([]),
     anyText.map((text): ToolResultPart['parts'] => [{ kind: 'text', text }]),
-    ...(imagesInResults
-      ? [fc.tuple(anyText, image).map(([text, picture]): ToolResultPart['parts'] => [{ kind: 'text', text }, picture])]
+    ...(traits.imagesInResults
+      ? [
+          fc
+            .tuple(anyText, imageOf(traits))
+            .map(([text, picture]): ToolResultPart['parts'] => [{ kind: 'text', text }, picture]),
+        ]
       : []),
   );
 
@@ -130,8 +146,8 @@ const exchange = (traits: ContentTraits): fc.Arbitrary<Exchange> =>
     calls: fc.array(callOf(traits), { maxLength: 2 }),
     results: fc.array(resultParts(traits), { minLength: 2, maxLength: 2 }),
     fails: traits.failedResults ? fc.boolean() : fc.constant(false),
-    system: fc.option(anyText, { nil: undefined }),
-    user: userParts,
+    system: traits.instructions === false ? fc.constant(undefined) : fc.option(anyText, { nil: undefined }),
+    user: userParts(traits),
   });
 
 function turnsOf(first: readonly Part[], exchanges: readonly Exchange[]): readonly Turn[] {
@@ -209,11 +225,11 @@ export function anyContent(traits: ContentTraits): fc.Arbitrary<CallContent> {
   return fc
     .record({
       lead: fc.option(anyText, { nil: undefined }),
-      first: userParts,
+      first: userParts(traits),
       exchanges: fc.array(exchange(traits), { maxLength: MOST_EXCHANGES }),
       tools: toolsOf(traits),
       toolChoice: choice,
-      isSerial: fc.boolean(),
+      isSerial: traits.serial === false ? fc.constant(false) : fc.boolean(),
       outputLimit: fc.integer({ min: 16, max: 8000 }),
       stop: traits.stops ? fc.uniqueArray(anyText, { maxLength: 4 }) : fc.constant([]),
       temperature: fc.constantFrom(undefined, 0, 0.5, 1),

@@ -36,7 +36,7 @@ export function describeAnswers(underTest: ProtocolUnderTest): void {
       fc.property(anyEvents(underTest.traits), (events) => {
         const stream = render(underTest, events).join('');
         const read = decode(underTest, [Buffer.from(stream)]);
-        expect(withoutIds(resultOf(read))).toEqual(withoutIds(expected(resultOf(events), 'streamed')));
+        expect(withoutIds(resultOf(read, underTest))).toEqual(withoutIds(expected(resultOf(events), 'streamed')));
       }),
       RUNS,
     );
@@ -56,7 +56,7 @@ export function describeAnswers(underTest: ProtocolUnderTest): void {
       fc.property(anyAnswer(underTest.traits), (answer) => {
         const whole = context(underTest, false);
         const body = underTest.protocol.renderResponse(answer, whole);
-        const read = opened(underTest.upstream.decodeResponse(body, whole.content, target(underTest)));
+        const read = opened(underTest.upstream.decodeResponse(body, whole.content, target(underTest)), underTest);
         expect(withoutIds(read)).toEqual(withoutIds(expected(answer, 'whole')));
       }),
       RUNS,

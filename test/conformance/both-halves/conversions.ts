@@ -9,7 +9,6 @@ import {
   isTreeObject,
   malformed,
   parseJsonTree,
-  type ProtocolAdapter,
   type RenderContext,
   ResultCollector,
   SseSplitter,
@@ -19,6 +18,7 @@ import {
 } from '../../../src/protocols/contract/index.js';
 import { FAMILY } from '../../support/arbitrary-answers.js';
 import { aCall, aTarget } from '../../support/calls.js';
+import { lineOf } from '../client-half/client-calls.js';
 import { seal, unseal } from '../seals.js';
 import type { ProtocolUnderTest } from './protocol-under-test.js';
 
@@ -29,8 +29,9 @@ export const target = ({ flags }: ProtocolUnderTest, stream = true): UpstreamTar
   aTarget({ flags, stream, maxOutputTokens: 64_000, family: FAMILY });
 
 /** @param open unseals reasoning */
-export function parse({ protocol }: ProtocolUnderTest, body: string, open = unseal): CallContent {
-  const parseContext = { call: callOf(protocol, body), warnings: new TranslationWarnings(false), unseal: open };
+export function parse(underTest: ProtocolUnderTest, body: string, open = unseal): CallContent {
+  const { protocol } = underTest;
+  const parseContext = { call: callOf(underTest, body), warnings: new TranslationWarnings(false), unseal: open };
   return protocol.parseRequest(treeOf(body, protocol.rawMembers), parseContext);
 }
 
@@ -48,7 +49,7 @@ export function context(underTest: ProtocolUnderTest, stream: boolean): RenderCo
   const body = JSON.stringify({ ...underTest.request, stream });
   const request = treeOf(body, underTest.protocol.rawMembers);
   return {
-    call: callOf(underTest.protocol, body),
+    call: callOf(underTest, body),
     request,
     content: parse(underTest, body),
     warnings: new TranslationWarnings(false),
@@ -57,8 +58,8 @@ export function context(underTest: ProtocolUnderTest, stream: boolean): RenderCo
   };
 }
 
-const callOf = (protocol: ProtocolAdapter, body: string): Call =>
-  aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT });
+const callOf = (underTest: ProtocolUnderTest, body: string): Call =>
+  aCall(underTest.protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT, ...lineOf(underTest) });
 
 export function render(underTest: ProtocolUnderTest, events: readonly CallEvent[]): string[] {
   const renderer = underTest.protocol.renderStream(context(underTest, true));
@@ -82,17 +83,18 @@ export function decode(underTest: ProtocolUnderTest, chunks: Iterable<Uint8Array
   return events;
 }
 
-export function resultOf(events: readonly CallEvent[]): CallResult {
+export function resultOf(events: readonly CallEvent[], underTest?: ProtocolUnderTest): CallResult {
   const collector = new ResultCollector();
   for (const event of events) collector.next(event);
-  return opened(collector.result);
+  return opened(collector.result, underTest);
 }
 
 /** With unsealed reasoning, as sent back by a client. */
-export function opened(result: CallResult): CallResult {
+export function opened(result: CallResult, underTest?: ProtocolUnderTest): CallResult {
   const parts = result.parts.map((part) => {
     if (part.kind !== 'reasoning' || part.opaque === undefined) return part;
-    const opaque = unseal(part.opaque.data);
+    const { data } = part.opaque;
+    const opaque = unseal(underTest?.sealIn?.(data) ?? data);
     return opaque === undefined ? part : { ...part, opaque };
   });
   return { ...result, parts };

@@ -27,6 +27,8 @@ export interface ProtocolUnderTest {
   carried(answer: CallResult, how: 'streamed' | 'whole'): CallResult;
   /** Stop reasons that become another one. */
   readonly stops: Readonly<Partial<Record<StopReason, StopReason>>>;
+  /** The seal in reasoning as an upstream gets it; absent: all of it. */
+  sealIn?(data: string): string;
   /** Checks a complete stream against the protocol's grammar. */
   expectStream(events: readonly ReadEvent[]): void;
 }

@@ -4,6 +4,7 @@ import { encodeEvent, encodeEvents, type JsonObject, type ScriptedEvent } from '
 import { itUnless } from '../abilities.js';
 import { ANSWERED_CALLS, USAGE } from '../examples.js';
 import type { ProtocolUnderTest } from './protocol-under-test.js';
+import { bodyOf, lineOf } from '../client-half/client-calls.js';
 import { target } from './conversions.js';
 
 const NOT_WRITTEN = 'the protocol’s own calls are translated as all others are';
@@ -24,12 +25,13 @@ export function describeVerbatim(underTest: ProtocolUnderTest): void {
   for (const stream of [false, true]) {
     itUnless(reason, `only changes the model: ${stream ? 'streamed' : 'unstreamed'} (cases 1, 2 and 5)`, () => {
       const call = callOf(underTest, stream);
-      const { body } = (lane as VerbatimLane).rewriteRequest(call, {
+      const { path, body } = (lane as VerbatimLane).rewriteRequest(call, {
         ...target(underTest, stream),
         model: 'vendor-model',
       });
       const sent = Buffer.concat(body.pieces()).toString();
       expect(sent).toBe(call.body.bytes.toString().replace('"model":"m"', '"model":"vendor-model"'));
+      if (underTest.client.address !== undefined) expect(path).toContain('vendor-model');
     });
   }
 
@@ -66,10 +68,10 @@ export function describeVerbatim(underTest: ProtocolUnderTest): void {
 }
 
 /** With unknown members, and a number that is not representable as a double. */
-function callOf({ protocol, client }: ProtocolUnderTest, stream: boolean): Call {
-  const request = JSON.stringify({ model: 'm', ...client.request({ ...ANSWERED_CALLS, system: 'Be brief.' }, stream) });
+function callOf(underTest: ProtocolUnderTest, stream: boolean): Call {
+  const request = bodyOf(underTest, { ...ANSWERED_CALLS, system: 'Be brief.' }, stream);
   const unknown = '"x_unknown": {"n":9007199254740993, "10":1.0,"2":[ ]}';
-  return aCall(protocol, `${request.slice(0, -1)}, ${unknown}}`, { path: client.path });
+  return aCall(underTest.protocol, `${request.slice(0, -1)}, ${unknown}}`, lineOf(underTest, stream));
 }
 
 function usageIn(signals: readonly CallSignal[]): TokenUsage | undefined {

@@ -10,6 +10,7 @@ import {
   malformed,
   parseJsonTree,
   type RenderContext,
+  type RequestLine,
   type StopReason,
   TranslationWarnings,
   type TreeObject,
@@ -28,21 +29,23 @@ const CREATED_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
 /** A body for the model `m`. */
 export const bodyOf = ({ client }: ClientHalf, asked: NeutralRequest, stream = false, more: JsonObject = {}): string =>
-  JSON.stringify({ model: 'm', ...client.request(asked, stream), ...more });
+  JSON.stringify({ ...(client.address === undefined && { model: 'm' }), ...client.request(asked, stream), ...more });
 
-export const lineOf = ({ client }: ClientHalf) => aRequestLine({ method: 'POST', path: client.path });
+/** @param stream matters only if the URL says so */
+export const lineOf = ({ client }: Pick<ClientHalf, 'client'>, stream = true): RequestLine =>
+  aRequestLine({ method: 'POST', ...(client.address?.('m', stream) ?? { path: client.path }) });
 
 /** @throws AppError as the adapter does */
-export const headOf = (half: ClientHalf, body: string): CallHead =>
-  half.protocol.headReader(lineOf(half)).end({ bytes: Buffer.from(body) });
+export const headOf = (half: ClientHalf, body: string, stream = true): CallHead =>
+  half.protocol.headReader(lineOf(half, stream)).end({ bytes: Buffer.from(body) });
 
 /** @throws AppError as the adapter does */
 export const contentOf = (half: ClientHalf, body: string): CallContent => contextOf(half, body).content;
 
 /** Context for rendering the response to a request. */
 export function contextOf(half: ClientHalf, body: string): RenderContext {
-  const { protocol, client } = half;
-  const call = aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT, path: client.path });
+  const { protocol } = half;
+  const call = aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT, ...lineOf(half) });
   const request = treeOf(half, body);
   const warnings = new TranslationWarnings(false);
   const content = protocol.parseRequest(request, { call, warnings, unseal });

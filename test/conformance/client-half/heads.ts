@@ -12,7 +12,7 @@ import { bodyOf, contentOf, headOf, lineOf } from './client-calls.js';
 type Heads = Extract<ClientAbility, 'head' | 'invalid requests'>;
 
 export const heads = (half: ClientHalf): Abilities<Heads> => ({
-  head: { checks: [addressed(half), ...read(half), ...refused(half), members(half)] },
+  head: { checks: [addressed(half), ...read(half), ...modelChecks(half), notAnObject(half), members(half)] },
   'invalid requests': { checks: [odd(half)] },
 });
 
@@ -30,7 +30,7 @@ const read = (half: ClientHalf): Check[] => [
   ...[true, false].map((stream) => ({
     name: `reads model, limit and that the response is ${stream ? 'streamed' : 'unstreamed'}`,
     run() {
-      expect(headOf(half, bodyOf(half, HELLO, stream))).toMatchObject({
+      expect(headOf(half, bodyOf(half, HELLO, stream), stream)).toMatchObject({
         model: 'm',
         stream,
         outputLimit: 500,
@@ -51,7 +51,17 @@ const read = (half: ClientHalf): Check[] => [
   },
 ];
 
-const refused = (half: ClientHalf): Check[] => [
+const modelChecks = (half: ClientHalf): Check[] =>
+  half.client.address === undefined ? modelsRefused(half) : [modelAddressed(half)];
+
+const modelAddressed = (half: ClientHalf): Check => ({
+  name: 'reads the model from the URL, whatever the body names',
+  run() {
+    expect(headOf(half, bodyOf(half, HELLO, false, { model: 'other' }))).toMatchObject({ model: 'm' });
+  },
+});
+
+const modelsRefused = (half: ClientHalf): Check[] => [
   refusedFor(half, 'rejects a body without a model', 'model', (body) => ({ ...body, model: undefined })),
   refusedFor(half, 'rejects an invalid model name', 'model', (body) => ({ ...body, model: 7 })),
   ...['"model"', '"mod\\u0065l"'].map((spelling): Check => ({
@@ -61,15 +71,16 @@ const refused = (half: ClientHalf): Check[] => [
       expectRefusal(() => headOf(half, body), 'model');
     },
   })),
-  {
-    name: 'rejects a body that is not a JSON object',
-    run() {
-      for (const body of ['', '{', '[]', 'null', '"m"', `${bodyOf(half, HELLO)}}`, bodyOf(half, HELLO).slice(0, -1)]) {
-        expect([body, refusalOf(() => headOf(half, body)).kind]).toEqual([body, 'invalid_request']);
-      }
-    },
-  },
 ];
+
+const notAnObject = (half: ClientHalf): Check => ({
+  name: 'rejects a body that is not a JSON object',
+  run() {
+    for (const body of ['', '{', '[]', 'null', '"m"', `${bodyOf(half, HELLO)}}`, bodyOf(half, HELLO).slice(0, -1)]) {
+      expect([body, refusalOf(() => headOf(half, body)).kind]).toEqual([body, 'invalid_request']);
+    }
+  },
+});
 
 const UNKNOWN = 'a_member_of_no_vendor';
 

@@ -4,6 +4,7 @@ import type { ClientDouble } from '../client-double.js';
 import type { VendorDouble } from '../vendor-double.js';
 import { chatClient } from './chat-completions/client.js';
 import { chatVendor } from './chat-completions/vendor.js';
+import { geminiClient } from './gemini/client.js';
 import { geminiVendor } from './gemini/vendor.js';
 import { messagesClient } from './messages/client.js';
 import { messagesVendor } from './messages/vendor.js';
@@ -12,6 +13,7 @@ import { responsesVendor } from './responses/vendor.js';
 
 export const CLIENTS: readonly ClientDouble[] = [
   chatClient, //
+  geminiClient,
   messagesClient,
   responsesClient,
 ];

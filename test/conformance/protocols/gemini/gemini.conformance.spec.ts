@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
-import { GeminiUpstream } from '../../../../src/protocols/gemini/upstream.js';
-import { describeUpstreamHalf } from '../../index.js';
-import { geminiVendor } from './vendor.js';
+import { describeBothHalves, describeClientHalf, describeUpstreamHalf } from '../../index.js';
+import { bothHalves } from './both-halves.js';
 
-describeUpstreamHalf({
-  upstream: new GeminiUpstream(),
-  vendor: geminiVendor,
-  fixtures: resolve(import.meta.dirname, 'fixtures/upstream'),
-});
+const fixtures = resolve(import.meta.dirname, 'fixtures');
+
+describeClientHalf({ ...bothHalves, fixtures: resolve(fixtures, 'client') });
+describeUpstreamHalf({ ...bothHalves, fixtures: resolve(fixtures, 'upstream') });
+describeBothHalves(bothHalves);

@@ -1,3 +1,4 @@
+import type { NeutralRequest, NeutralTurn } from '../../../support/neutral-request.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 
 export interface Content {
@@ -32,6 +33,74 @@ interface Request {
 }
 
 const CHOICES: Readonly<Record<string, string>> = { AUTO: 'auto', ANY: 'required', NONE: 'none' };
+
+const MODES = { auto: 'AUTO', required: 'ANY', none: 'NONE' } as const;
+
+/** `POST /v1beta/models/{model}:generateContent`. */
+export function geminiRequest(asked: NeutralRequest): JsonObject {
+  const { system, turns, tools, toolChoice, schema, outputLimit, stop } = asked;
+  const calling =
+    typeof toolChoice === 'object'
+      ? { mode: 'ANY', allowedFunctionNames: [toolChoice.name] }
+      : toolChoice && { mode: MODES[toolChoice] };
+  const config = {
+    ...(outputLimit !== undefined && { maxOutputTokens: outputLimit }),
+    ...(stop && { stopSequences: stop }),
+    ...(schema && { responseMimeType: 'application/json', responseJsonSchema: schema }),
+  };
+  return {
+    ...(system !== undefined && { systemInstruction: { parts: [{ text: system }] } }),
+    contents: contentsOf(turns),
+    ...(tools && {
+      tools: [
+        {
+          functionDeclarations: tools.map(({ name, description, schema: parametersJsonSchema }) => ({
+            name,
+            description,
+            parametersJsonSchema,
+          })),
+        },
+      ],
+    }),
+    ...(calling && { toolConfig: { functionCallingConfig: calling } }),
+    ...(Object.keys(config).length > 0 && { generationConfig: config }),
+  };
+}
+
+/** Results and following user content are one content. */
+function contentsOf(turns: readonly NeutralTurn[]): JsonObject[] {
+  const names = new Map(
+    turns.flatMap((turn) => (turn.by === 'assistant' ? (turn.calls ?? []).map(({ id, name }) => [id, name]) : [])) as [
+      string,
+      string,
+    ][],
+  );
+  const contents: { readonly role: string; readonly parts: JsonObject[] }[] = [];
+  for (const turn of turns) {
+    const role = turn.by === 'assistant' ? 'model' : 'user';
+    const last = contents.at(-1);
+    const parts = partsOf(turn, names);
+    if (last?.role === role) last.parts.push(...parts);
+    else contents.push({ role, parts });
+  }
+  return contents;
+}
+
+function partsOf(turn: NeutralTurn, names: ReadonlyMap<string, string>): JsonObject[] {
+  const said: JsonObject[] = turn.text === undefined || turn.text === '' ? [] : [{ text: turn.text }];
+  if (turn.by === 'assistant')
+    return [
+      ...said,
+      ...(turn.calls ?? []).map(({ id, name, arguments: json }) => ({
+        functionCall: { id, name, args: JSON.parse(json) as JsonObject },
+      })),
+    ];
+  const images = turn.image === undefined ? [] : [{ inlineData: { mimeType: 'image/png', data: turn.image } }];
+  if (turn.by === 'user') return [...said, ...images];
+  const { id, text } = turn;
+  const result = { id, name: names.get(id), response: { output: text }, ...(images.length > 0 && { parts: images }) };
+  return [{ functionResponse: result }];
+}
 
 /** Parallel calls cannot be disabled. */
 export function readGeminiRequest(body: JsonObject): object {
