@@ -114,6 +114,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     DryRun,
     KeysModule,
     LoadShedding,
+    ModelAccess,
     PromptCounts,
     RelayService,
     RoutingModule,

@@ -37,8 +37,5 @@ export function modelInPath(callPaths: readonly string[], path: string): string 
 export const pathForModel = (callPath: string, model: string): string =>
   callPath.replace(MODEL, () => encodeURIComponent(model));
 
-/** The path as a pattern of the HTTP router, which matches decoded segments. */
-export function routeOf(callPath: string): string {
-  const at = callPath.indexOf(MODEL);
-  return at < 0 ? callPath : `${callPath.slice(0, at)}:model(^.+${callPath.slice(at + MODEL.length)}$)`;
-}
+/** The path as a pattern of the HTTP router, in which a colon begins a parameter. */
+export const routeOf = (callPath: string): string => callPath.replaceAll(':', '::').replace(MODEL, ':model(.+)');

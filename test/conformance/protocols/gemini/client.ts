@@ -31,8 +31,10 @@ export const geminiClient: ClientDouble = {
     const called = parts.map(({ functionCall }) => functionCall as JsonObject | undefined);
     const name = called.find((call) => call?.['id'] === callId)?.['name'];
     const result = { functionResponse: { id: callId, name, response: { output: 'Snow.' } } };
-    // Some agents leave the readable reasoning out.
-    const kept = parts.filter(({ thought }) => thought !== true);
+    // Agents leave readable reasoning and empty parts out.
+    const kept = parts.filter(
+      ({ thought, text, thoughtSignature }) => thought !== true && (text !== '' || thoughtSignature !== undefined),
+    );
     const said = [
       { role: 'model', parts: kept },
       { role: 'user', parts: [result] },

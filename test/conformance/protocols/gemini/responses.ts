@@ -11,14 +11,15 @@ const STOPS: Readonly<Record<string, NeutralResponse['stop']>> = {
 };
 
 interface Candidate {
-  readonly content: { readonly parts: readonly JsonObject[] };
+  readonly content: { readonly parts?: readonly JsonObject[] };
   readonly finishReason: string;
 }
 
 export function readGeminiResponse(response: JsonObject): NeutralResponse {
   const [{ content, finishReason }] = response['candidates'] as unknown as readonly [Candidate];
   const usage = response['usageMetadata'] as Readonly<Record<string, number>>;
-  const { parts } = content;
+  // Absent in the vendor's empty responses.
+  const { parts = [] } = content;
   const calls = parts.flatMap(({ functionCall }): JsonObject[] => (functionCall ? [functionCall as JsonObject] : []));
   const reasoning = usage['thoughtsTokenCount'] ?? 0;
   const stop = STOPS[finishReason]!;
@@ -43,6 +44,6 @@ export function readGeminiResponse(response: JsonObject): NeutralResponse {
 export function foldedResponse(stream: string): JsonObject {
   const responses = readEvents(withoutKeepAlives(stream)).map(({ data }) => JSON.parse(data) as JsonObject);
   const candidates = responses.flatMap((response) => response['candidates'] as unknown as readonly Candidate[]);
-  const parts = candidates.flatMap(({ content }) => content.parts);
+  const parts = candidates.flatMap(({ content }) => content.parts ?? []);
   return { ...responses.at(-1), candidates: [{ ...candidates.at(-1), content: { role: 'model', parts } }] };
 }
