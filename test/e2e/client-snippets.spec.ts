@@ -19,6 +19,7 @@ const EVERY: readonly SnippetModel[] = [
   { name: 'm', protocols: ['chat-completions', 'messages', 'responses'], translates: false },
 ];
 const CHAT: readonly SnippetModel[] = [{ name: 'only-chat', protocols: ['chat-completions'], translates: false }];
+const GEMINI: readonly SnippetModel[] = [{ name: 'm', protocols: ['gemini'], translates: true }];
 const MESSAGES: readonly SnippetModel[] = [{ name: 'm', protocols: ['messages'], translates: false }];
 
 interface Outcome {
@@ -86,6 +87,7 @@ describe('snippets for clients, when they are run', () => {
     ['Responses', EVERY],
     ['Chat Completions', CHAT],
     ['Messages', MESSAGES],
+    ['Gemini', GEMINI],
   ])('curl gets an answer in %s', async (_protocol, models) => {
     const before = await succeeded();
     const outcome = await run('bash', [inFile('curl.sh', code('curl', models))]);
@@ -102,6 +104,10 @@ describe('snippets for clients, when they are run', () => {
 
   it('JavaScript prints an answer through Anthropic’s SDK', async () => {
     expectAnswer(await run(process.execPath, [inFile('anthropic.mjs', code('Anthropic SDK', EVERY, 1))]));
+  });
+
+  it('JavaScript prints an answer through Google’s SDK', async () => {
+    expectAnswer(await run(process.execPath, [inFile('google.mjs', code('Google Gen AI SDK', EVERY, 1))]));
   });
 
   it.each(['responses', 'chat-completions', 'messages'])(

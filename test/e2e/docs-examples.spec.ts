@@ -4,6 +4,8 @@ import { pathsFor } from '../../src/console/home/docs/openapi/index.js';
 import { jsonText } from '../../src/console/web/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
+import { pathForModel } from '../../src/protocols/contract/index.js';
+import { CLIENTS } from '../conformance/protocols/index.js';
 import { PATHS, PROTOCOLS } from '../support/protocols.js';
 import { NO_TOOL_FEES, RelayApp, type TestCaller } from '../support/relay-app.js';
 
@@ -88,12 +90,12 @@ describe('the examples of the docs', () => {
 
   it('exist for every operation', () => {
     expect(operations.map(({ operationId }) => operationId).filter((id) => EXAMPLES[id] === undefined)).toEqual([]);
-    expect(PROTOCOLS.filter((protocol) => !STREAMS[protocol] || !TOOLS[protocol])).toEqual([]);
+    expect(CLIENTS.filter(({ id }) => !STREAMS[id] || !TOOLS[id])).toEqual([]);
   });
 
   it.each(posts)('of $operationId are accepted, and show the response', async ({ path, operationId }) => {
     const { body, response } = EXAMPLES[operationId]!;
-    const received = await relay.post(path, caller.key, body!(MODEL));
+    const received = await relay.post(pathForModel(path, MODEL), caller.key, body!(MODEL));
     expect(received.status).toBe(200);
     expect(missing(response, await received.json())).toEqual([]);
   });
@@ -104,6 +106,8 @@ describe('the examples of the docs', () => {
       listModels: '/v1/models',
       getModel: `/v1/models/${MODEL}`,
       getKey: '/v1/key',
+      listGeminiModels: '/v1beta/models',
+      getGeminiModel: `/v1beta/models/${MODEL}`,
       getGeneration: `/v1/generations/${call.headers.get('x-request-id')}`,
     };
     for (const [id, path] of Object.entries(paths))
@@ -121,9 +125,10 @@ describe('the examples of the docs', () => {
       expect([id, missing(EXAMPLES[id]!.response, await (await ask(path + suffix, method)).json())]).toEqual([id, []]);
   });
 
-  it.each(PROTOCOLS)('show the events of a stream of %s in their order', async (protocol) => {
-    const { body, events, end } = STREAMS[protocol]!;
-    const received = eventsOf(await (await relay.post(PATHS[protocol], caller.key, body(MODEL))).text());
+  it.each(CLIENTS)('show the events of a stream of $id in their order', async ({ id, path: usual }) => {
+    const { path = usual, body, events, end } = STREAMS[id]!;
+    const response = await relay.post(pathForModel(path, MODEL), caller.key, body(MODEL));
+    const received = eventsOf(await response.text());
     let at = 0;
     for (const example of events) {
       const next = received.findIndex((event, index) => index >= at && isLike(example, event));
@@ -131,13 +136,13 @@ describe('the examples of the docs', () => {
       at = next + 1;
     }
     const last = received.at(-1);
-    const isLast = last?.event === end || last?.data === '[DONE]';
+    const isLast = last?.event === end || last?.data === '[DONE]' || JSON.stringify(last).includes(`"${end}"`);
     expect(isLast).toBe(true);
   });
 
-  it.each(PROTOCOLS)('with tools and schemas are accepted in %s', async (protocol) => {
-    for (const body of Object.values(TOOLS[protocol]!))
-      expect((await relay.post(PATHS[protocol], caller.key, body(MODEL))).status).toBe(200);
+  it.each(CLIENTS)('with tools and schemas are accepted in $id', async ({ id, path }) => {
+    for (const body of Object.values(TOOLS[id]!))
+      expect((await relay.post(pathForModel(path, MODEL), caller.key, body(MODEL))).status).toBe(200);
   });
 
   it('are JSON as it is written', () => {

@@ -23,12 +23,15 @@ function apiRoutes(relay: RelayApp): string[] {
     Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
       const handler = name === 'constructor' ? undefined : controller.prototype[name];
       if (typeof handler !== 'function' || told('path', handler) === undefined) return [];
-      const parts = [told('path', controller), told('path', handler)].map((part) =>
-        String(part)
-          .replaceAll(/^\/|\/$/g, '')
-          .replace(/:id(?:\(.*\))?/, '{id}'),
-      );
-      return [`${METHODS[told('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`];
+      return [told('path', handler)].flat().map((path) => {
+        const parts = [told('path', controller), path].map((part) =>
+          String(part)
+            .replaceAll(/^\/|\/$/g, '')
+            .replace(/:(id|model)(?:\([^)]*\))?/, '{$1}')
+            .replace('::', ':'),
+        );
+        return `${METHODS[told('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`;
+      });
     }),
   );
   return [...new Set(routes)].filter((route) => / \/v1(\/|$)/.test(route) && !UNDESCRIBED.includes(route));

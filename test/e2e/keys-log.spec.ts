@@ -49,6 +49,11 @@ describe('the log of a service', () => {
         `/v1/models?after_id=${secret}`,
         `/v1/chat/completions?key=${secret}`,
         `/v1/messages?key=${secret}`,
+        `/v1beta/models?key=${secret}`,
+        `/v1beta/models/none:generateContent?alt=sse&key=${secret}`,
+        `/v1beta/models/none:generateContent?%6bey=${secret}`,
+        `/v1beta/models/${secret}:generateContent`,
+        `/v1beta/${secret}?key=${secret}`,
         `/${secret}`,
         `/keys/${secret}`,
       ];

@@ -8,7 +8,7 @@ export interface ProtocolEndpoint {
   readonly name: string;
   /** With its vendor: `OpenAI Chat Completions`. */
   readonly fullName: string;
-  /** Path of calls: `/v1/chat/completions`. */
+  /** Path of calls, as in `ProtocolAdapter.callPaths`: `/v1/chat/completions`. */
   readonly path: string;
   /** Appended to the public URL for its clients: `/v1`, or empty. */
   readonly base: string;
@@ -29,8 +29,8 @@ export const endpointsOf = (
     .filter(({ translated }) => translates || !translated)
     .toSorted((one, other) => Number(one.translated) - Number(other.translated));
 
-/** Protocols whose clients append `/v1` themselves. */
-const BARE: readonly ProtocolId[] = ['messages'];
+/** Protocols whose clients append the version themselves. */
+const BARE: readonly ProtocolId[] = ['messages', 'gemini'];
 
 export const protocolEndpoints = (
   adapters: readonly Pick<ProtocolAdapter, 'id' | 'callPaths'>[],

@@ -19,17 +19,19 @@ describe('clientSnippets', () => {
       'Python',
       'JavaScript',
       'Anthropic SDK',
+      'Google Gen AI SDK',
       'Claude Code',
       'Codex',
+      'Gemini CLI',
       'opencode',
       'Cursor',
     ]);
   });
 
-  it('includes /v1 in the base URL for OpenAI clients but not for Anthropic clients', () => {
+  it('includes /v1 in the base URL for OpenAI clients but not for Anthropic and Google clients', () => {
     for (const label of ['Python', 'JavaScript', 'Codex', 'opencode']) expect(code(label)).toContain(`"${BASE}/v1"`);
     expect(tab('Cursor').steps).toContainEqual(expect.objectContaining({ code: `${BASE}/v1` }));
-    for (const label of ['Anthropic SDK', 'Claude Code']) {
+    for (const label of ['Anthropic SDK', 'Claude Code', 'Google Gen AI SDK', 'Gemini CLI']) {
       expect(code(label)).toContain(`"${BASE}"`);
       expect(code(label)).not.toContain('/v1"');
     }

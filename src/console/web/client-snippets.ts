@@ -49,12 +49,14 @@ interface Client {
 }
 
 const CLIENTS: readonly Client[] = [
-  { label: 'curl', protocols: ['responses', 'chat-completions', 'messages'], setUp: curl },
+  { label: 'curl', protocols: ['responses', 'chat-completions', 'messages', 'gemini'], setUp: curl },
   { label: 'Python', protocols: ['responses', 'chat-completions'], setUp: python },
   { label: 'JavaScript', protocols: ['responses', 'chat-completions'], setUp: javaScript },
   { label: 'Anthropic SDK', protocols: ['messages'], setUp: anthropicSdk },
+  { label: 'Google Gen AI SDK', protocols: ['gemini'], setUp: googleSdk },
   { label: 'Claude Code', protocols: ['messages'], setUp: claudeCode },
   { label: 'Codex', protocols: ['responses'], setUp: codex },
+  { label: 'Gemini CLI', protocols: ['gemini'], setUp: geminiCli },
   { label: 'opencode', protocols: ['chat-completions', 'messages', 'responses'], setUp: opencode },
   { label: 'Cursor', protocols: ['chat-completions'], setUp: cursor },
 ];
@@ -204,4 +206,39 @@ unset ANTHROPIC_API_KEY
 export ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellWord(model.name)}  # for its side jobs
 claude --model ${shellWord(model.name)}`;
   return { blocks: [block('Claude Code', 'shell', code)] };
+}
+
+function googleSdk(model: ClientModel, baseUrl: string): ClientSetup {
+  const name = literal(model.name);
+  const inPython = `import os
+from google import genai
+
+client = genai.Client(
+    api_key=os.environ["${KEY_VARIABLE}"],
+    http_options={"base_url": ${literal(baseUrl)}},
+)
+reply = client.models.generate_content(model=${name}, contents="Say hello")
+print(reply.text)`;
+  const inJavaScript = `import { GoogleGenAI } from '@google/genai';
+
+const client = new GoogleGenAI({
+  apiKey: process.env.${KEY_VARIABLE},
+  httpOptions: { baseUrl: ${literal(baseUrl)} },
+});
+const reply = await client.models.generateContent({ model: ${name}, contents: 'Say hello' });
+console.log(reply.text);`;
+  return {
+    blocks: [
+      block('Google Gen AI SDK, Python', 'python', inPython),
+      block('Google Gen AI SDK, JavaScript', 'javascript', inJavaScript),
+    ],
+    note: 'Install the SDK: pip install google-genai, or npm install @google/genai',
+  };
+}
+
+function geminiCli(model: ClientModel, baseUrl: string): ClientSetup {
+  const code = `export GOOGLE_GEMINI_BASE_URL=${literal(baseUrl)}
+export GEMINI_API_KEY="$${KEY_VARIABLE}"
+gemini -m ${shellWord(model.name)} -p "Say hello"`;
+  return { blocks: [block('Gemini CLI', 'shell', code)] };
 }

@@ -1,4 +1,4 @@
-import type { ProtocolId } from '../../protocols/contract/index.js';
+import { pathForModel, type ProtocolId } from '../../protocols/contract/index.js';
 
 export interface SnippetModel {
   readonly name: string;
@@ -89,6 +89,10 @@ const CALLS: Readonly<Record<string, { readonly path: string; readonly body: (mo
   responses: { path: '/v1/responses', body: (model) => ({ model, input: PROMPT }) },
   'chat-completions': { path: '/v1/chat/completions', body: (model) => ({ model, messages: messages() }) },
   messages: { path: '/v1/messages', body: (model) => ({ model, max_tokens: 200, messages: messages() }) },
+  gemini: {
+    path: '/v1beta/models/{model}:generateContent',
+    body: () => ({ contents: [{ role: 'user', parts: [{ text: PROMPT }] }] }),
+  },
 };
 
 const messages = (): object[] => [{ role: 'user', content: PROMPT }];
@@ -96,7 +100,7 @@ const messages = (): object[] => [{ role: 'user', content: PROMPT }];
 /** A curl command; undefined for unknown protocols. */
 export function sampleCall(protocol: ProtocolId, model: string, baseUrl: string): string | undefined {
   const call = CALLS[protocol];
-  return call && curlCommand(baseUrl + call.path, { body: onOneLine(call.body(model)) });
+  return call && curlCommand(baseUrl + pathForModel(call.path, model), { body: onOneLine(call.body(model)) });
 }
 
 interface CurlOptions {

@@ -12,6 +12,7 @@ const KNOWN: Readonly<Record<string, readonly [short: string, vendor: string]>> 
   responses: ['Responses', 'OpenAI'],
   'chat-completions': ['Chat', 'OpenAI'],
   messages: ['Messages', 'Anthropic'],
+  gemini: ['Gemini', 'Google'],
 };
 
 /** Other protocols come last, under their own name. */

@@ -46,7 +46,7 @@ export function dashboardView(input: DashboardInput) {
     latest: done.call ? usage?.latest.map(latestCall) : undefined,
     addresses: [
       { id: 'base-openai', label: 'OpenAI clients', address: `${base}/v1` },
-      { id: 'base-anthropic', label: 'Anthropic clients', address: base },
+      { id: 'base-anthropic', label: 'Anthropic and Google clients', address: base },
     ],
     tabs: clientSnippets(base, models),
   };

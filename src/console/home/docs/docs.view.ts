@@ -1,5 +1,5 @@
 import type { OfferedModel } from '../../../catalog/index.js';
-import { type ProtocolId, WARNING_MEANINGS } from '../../../protocols/contract/index.js';
+import { pathForModel, type ProtocolId, WARNING_MEANINGS } from '../../../protocols/contract/index.js';
 import { clientSnippets, curlCommand, highlighted, jsonText, STORE_KEY } from '../../web/index.js';
 import type { ProtocolEndpoint } from '../endpoints.js';
 import { ERRORS, WARNINGS } from './errors.js';
@@ -30,8 +30,11 @@ export function docsView({ protocols, models, base, maxBodyBytes }: DocsInput) {
   // Examples are of every protocol.
   const example = models.find(({ translates }) => translates) ?? models[0];
   const site = { base, model: example?.model.name ?? ANY_MODEL.name };
-  const curl = ({ path }: ProtocolEndpoint, body: ExampleBody, isStream = false) =>
-    highlighted(curlCommand(base + path, { body: jsonText(body(site.model)), isStream }), 'shell');
+  const curl = ({ path }: Pick<ProtocolEndpoint, 'path'>, body: ExampleBody, isStream = false) =>
+    highlighted(
+      curlCommand(base + pathForModel(path, site.model), { body: jsonText(body(site.model)), isStream }),
+      'shell',
+    );
   const operations = referenceView(pathsFor(protocols), site);
   const operationsOf = ({ name, paths = [] }: Topic) =>
     operations
@@ -55,11 +58,11 @@ export function docsView({ protocols, models, base, maxBodyBytes }: DocsInput) {
     changes: WARNINGS,
     warnings: Object.entries(WARNING_MEANINGS).map(([code, meaning]) => ({ code, meaning })),
     errors: ERRORS,
-    streams: withExamples(protocols, STREAMS).map(([protocol, { body, events, end }], index) => ({
+    streams: withExamples(protocols, STREAMS).map(([protocol, { path = protocol.path, body, events, end }], index) => ({
       name: protocol.name,
       isOpen: index === 0,
       end,
-      request: curl(protocol, body, true),
+      request: curl({ path }, body, true),
       events: events.map(eventText).join('\n'),
     })),
     tools: withExamples(protocols, TOOLS).map(([protocol, { offer, result, schema }], index) => ({

@@ -1,5 +1,5 @@
 interface DocumentedError {
-  /** In the OpenAI protocols; Messages has its own types. */
+  /** In the OpenAI protocols; Messages and Gemini have their own. */
   readonly code: string;
   readonly status: string;
   readonly advice: string;
@@ -64,8 +64,8 @@ export const WARNINGS: readonly TranslationWarning[] = [
   {
     becomes: 'Rejected with 400, naming the field',
     things: [
-      'Multiple choices (n), audio output, and audio input that the upstream does not support.',
-      'State stored with another vendor: conversation, prompt, files by ID, skills, mcp_servers.',
+      'Multiple choices (n, candidateCount), audio and image output, and audio input that the upstream does not support.',
+      'State stored with another vendor: conversation, prompt, files by ID, cachedContent, skills, mcp_servers.',
       'A vendor-hosted tool, if it is the only tool or the request forces its use; computer and browser tools.',
       'Images and documents by URL, if the upstream does not fetch them.',
       'temperature, top_p and top_k of Messages with anthropic-version 2026-10-21 or later; Anthropic rejects them too.',

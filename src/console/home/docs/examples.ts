@@ -26,6 +26,10 @@ const messages = (extra: object): ExampleBody => {
   return (model) => ({ model, max_tokens: 200, messages: [{ role: 'user', content: PROMPT }], ...extra });
 };
 
+const gemini = (extra: object): ExampleBody => {
+  return () => ({ contents: [{ role: 'user', parts: [{ text: PROMPT }] }], ...extra });
+};
+
 const PRICED_CALL = {
   object: 'generation',
   id: 'req_019a9d3c4d5e7abc89abcdef01234567',
@@ -81,6 +85,21 @@ const LISTED_MODEL = {
   created_at: '2025-11-18T00:00:00Z',
 };
 
+const GEMINI_RESPONSE = {
+  candidates: [{ content: { role: 'model', parts: [{ text: TEXT }] }, finishReason: 'STOP', index: 0 }],
+  usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 8, totalTokenCount: 17 },
+  modelVersion: 'gemini-3-pro',
+  responseId: '019a9d3c4d5e7abc89abcdef01234567',
+};
+
+const GEMINI_MODEL = {
+  name: 'models/gemini-3-pro',
+  displayName: 'Gemini 3 Pro',
+  inputTokenLimit: 1048576,
+  outputTokenLimit: 65536,
+  supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
+};
+
 /** By operation ID. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   createResponse: { body: responses({}), response: STORED_RESPONSE },
@@ -112,6 +131,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     body: (model) => ({ model, messages: [{ role: 'user', content: PROMPT }] }),
     response: { input_tokens: 9 },
   },
+  generateContent: { body: gemini({}), response: GEMINI_RESPONSE },
+  streamGenerateContent: { body: gemini({}), response: [GEMINI_RESPONSE] },
+  countGeminiTokens: { body: gemini({}), response: { totalTokens: 9 } },
+  listGeminiModels: { response: { models: [GEMINI_MODEL] } },
+  getGeminiModel: { response: GEMINI_MODEL },
   getResponse: { response: STORED_RESPONSE },
   deleteResponse: { response: { id: STORED_RESPONSE.id, object: 'response', deleted: true } },
   listResponseInput: {
@@ -147,6 +171,8 @@ export interface ExampleEvent {
 }
 
 interface StreamExample {
+  /** With the query, if it is not that of other calls. */
+  readonly path?: string;
   readonly body: ExampleBody;
   /** In order; others come between them. */
   readonly events: readonly ExampleEvent[];
@@ -193,6 +219,20 @@ export const STREAMS: Readonly<Partial<Record<ProtocolId, StreamExample>>> = {
     ],
     end: 'message_stop',
   },
+  gemini: {
+    path: '/v1beta/models/{model}:streamGenerateContent?alt=sse',
+    body: gemini({}),
+    events: [
+      { data: { candidates: [{ content: { role: 'model', parts: [{ text: 'Hello!' }] }, index: 0 }] } },
+      {
+        data: {
+          candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP', index: 0 }],
+          usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 8, totalTokenCount: 17 },
+        },
+      },
+    ],
+    end: 'finishReason',
+  },
 };
 
 interface ToolExample {
@@ -217,6 +257,8 @@ const WEATHER = { name: 'weather', description: 'Current weather of a city' };
 const RESPONSES_TOOL = { type: 'function', ...WEATHER, parameters: object('city') };
 const CHAT_TOOL = { type: 'function', function: { ...WEATHER, parameters: object('city') } };
 const MESSAGES_TOOL = { ...WEATHER, input_schema: object('city') };
+const GEMINI_TOOL = { functionDeclarations: [{ ...WEATHER, parametersJsonSchema: object('city') }] };
+const GEMINI_QUESTION = { role: 'user', parts: [{ text: QUESTION.content }] };
 const GREETING = { name: 'greeting', strict: true, schema: object('text') };
 
 export const TOOLS: Readonly<Partial<Record<ProtocolId, ToolExample>>> = {
@@ -265,5 +307,22 @@ export const TOOLS: Readonly<Partial<Record<ProtocolId, ToolExample>>> = {
       tools: [MESSAGES_TOOL],
     }),
     schema: messages({ output_config: { format: { type: 'json_schema', schema: object('text') } } }),
+  },
+  gemini: {
+    offer: () => ({ contents: [GEMINI_QUESTION], tools: [GEMINI_TOOL] }),
+    result: () => ({
+      contents: [
+        GEMINI_QUESTION,
+        { role: 'model', parts: [{ functionCall: { id: 'call_1', name: 'weather', args: ARGUMENTS } }] },
+        {
+          role: 'user',
+          parts: [{ functionResponse: { id: 'call_1', name: 'weather', response: { output: RESULT } } }],
+        },
+      ],
+      tools: [GEMINI_TOOL],
+    }),
+    schema: gemini({
+      generationConfig: { responseMimeType: 'application/json', responseJsonSchema: object('text') },
+    }),
   },
 };

@@ -1,3 +1,4 @@
+import { pathForModel } from '../../../protocols/contract/index.js';
 import { type CodePiece, curlCommand, highlighted, jsonText } from '../../web/index.js';
 import { EXAMPLES } from './examples.js';
 import { type Operation, type Paths, type Schema, SCHEMAS } from './openapi/index.js';
@@ -68,7 +69,7 @@ function exampleOf(
   const example = EXAMPLES[operationId];
   if (example === undefined) return undefined;
   const { body, response } = example;
-  const url = base + path.replace('{id}', IDS[operationId] ?? encodeURIComponent(model));
+  const url = base + pathForModel(path, model).replace('{id}', IDS[operationId] ?? encodeURIComponent(model));
   return {
     request: highlighted(
       curlCommand(url, {

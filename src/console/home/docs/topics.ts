@@ -107,7 +107,8 @@ export const topicsFor = (protocols: readonly ProtocolEndpoint[]): readonly Topi
       text: `Calls in ${fullName}.`,
       view: 'docs/endpoints',
       group: 'Endpoints',
-      paths: [path],
+      // With the model in the path, everything that is addressed through it.
+      paths: [path.replace(/\/\{.*$/, '')],
     };
   }),
   ...INFORMATION,

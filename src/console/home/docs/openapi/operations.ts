@@ -11,6 +11,7 @@ import {
   optional,
   type Parameter,
   pathId,
+  pathParameter,
   type Paths,
   reference,
   REQUEST_ID,
@@ -74,16 +75,25 @@ const call = (
   },
 });
 
-const count = (operationId: string, error: string, response: string): Operation => ({
+const count = (
+  operationId: string,
+  error: string,
+  response: string,
+  { request = 'PromptRequest', parameters = [] }: { readonly request?: string; readonly parameters?: Parameter[] } = {},
+): Operation => ({
   operationId,
   summary: 'Count prompt tokens; free of charge',
-  parameters: [ENCODING],
-  requestBody: { required: true, content: json(reference('PromptRequest')) },
+  parameters: [...parameters, ENCODING],
+  requestBody: { required: true, content: json(reference(request)) },
   responses: {
     200: ok('Counted by the upstream if possible, otherwise here.', reference(response)),
     ...refusals(error),
   },
 });
+
+const MODEL = pathParameter('model', 'A model name from GET /v1/models; slashes percent-encoded.');
+const GEMINI_REFUSALS = callRefusals('GeminiError', '402', '503');
+const SSE = optional('query', 'alt', 'sse: server-sent events. Default: one JSON array.');
 
 /** A call in a protocol that is documented by its vendor only. */
 const callIn = (protocol: string): Operation =>
@@ -113,9 +123,23 @@ const CALLS: Paths = {
     ),
   },
   '/v1/messages/count_tokens': { post: count('countMessagesInput', 'MessagesError', 'MessagesInputTokens') },
+  '/v1beta/models/{model}:generateContent': {
+    post: call(['generateContent', 'Generate content (Google Gemini)', 'GeminiRequest'], GEMINI_REFUSALS, [MODEL]),
+  },
+  '/v1beta/models/{model}:streamGenerateContent': {
+    post: call(
+      ['streamGenerateContent', 'Generate content as a stream (Google Gemini)', 'GeminiRequest'],
+      GEMINI_REFUSALS,
+      [MODEL, SSE],
+    ),
+  },
+  '/v1beta/models/{model}:countTokens': {
+    post: count('countGeminiTokens', 'GeminiError', 'GeminiTokens', { request: 'GeminiPrompt', parameters: [MODEL] }),
+  },
 };
 
-const KEY_ERRORS = { 401: failed(INVALID_TOKEN), 403: failed(ADDRESS_NOT_ALLOWED) };
+const keyErrors = (error: string) => ({ 401: failed(INVALID_TOKEN, error), 403: failed(ADDRESS_NOT_ALLOWED, error) });
+const KEY_ERRORS = keyErrors('Error');
 
 const ID = pathId('ID of a response created with this key: resp_…');
 
@@ -181,6 +205,32 @@ const PATHS: Paths = {
         200: ok('The model.', reference('Model')),
         ...KEY_ERRORS,
         404: failed(NO_MODEL),
+      },
+    },
+  },
+  '/v1beta/models': {
+    get: {
+      operationId: 'listGeminiModels',
+      summary: 'List the models of this key in Google’s format',
+      parameters: [
+        optional('query', 'pageSize', 'Page size, max 1,000. Default: 50.', 'integer'),
+        optional('query', 'pageToken', 'nextPageToken of the previous page.'),
+      ],
+      responses: {
+        200: ok('Newest first.', reference('GeminiModelList')),
+        ...keyErrors('GeminiError'),
+      },
+    },
+  },
+  '/v1beta/models/{id}': {
+    get: {
+      operationId: 'getGeminiModel',
+      summary: 'Get a model in Google’s format',
+      parameters: [pathId('Model name; may contain slashes.')],
+      responses: {
+        200: ok('The model.', reference('GeminiModel')),
+        ...keyErrors('GeminiError'),
+        404: failed(NO_MODEL, 'GeminiError'),
       },
     },
   },

@@ -49,8 +49,10 @@ export const INVALID_TOKEN = 'Invalid token: the key is missing, unknown, disabl
 export const ADDRESS_NOT_ALLOWED = 'permission_denied: the key is not allowed from this IP address.';
 export const NO_MODEL = 'model_not_found: the model is not available to this key.';
 
-export const pathId = (description: string): Parameter => ({
-  name: 'id',
+export const pathId = (description: string): Parameter => pathParameter('id', description);
+
+export const pathParameter = (name: string, description: string): Parameter => ({
+  name,
   in: 'path',
   required: true,
   description,

@@ -130,6 +130,32 @@ const RESPONSES: Readonly<Record<string, Schema>> = {
     required: ['object', 'input_tokens'],
     additionalProperties: true,
   },
+  GeminiTokens: {
+    type: 'object',
+    properties: { totalTokens: inputTokens },
+    required: ['totalTokens'],
+    additionalProperties: true,
+  },
+  GeminiModel: closed({
+    name: text('models/ and the model name for calls.'),
+    baseModelId: text(),
+    version: text(),
+    displayName: text(),
+    inputTokenLimit: { type: 'integer' },
+    outputTokenLimit: { type: 'integer' },
+    supportedGenerationMethods: { type: 'array', items: { type: 'string' } },
+  }),
+  GeminiModelList: closed({ models: { type: 'array', items: reference('GeminiModel') } }, undefined, {
+    nextPageToken: text('Absent on the last page.'),
+  }),
+  GeminiError: closed({
+    error: closed({
+      code: { type: 'integer', description: 'The HTTP status.' },
+      message: text('Cause and remedy. Ends with the request ID.'),
+      status: text('Google’s name of the error: INVALID_ARGUMENT, RESOURCE_EXHAUSTED and others.'),
+      details: { type: 'array', items: { type: 'object' }, description: 'The invalid field, when to retry.' },
+    }),
+  }),
   DeletedResponse: closed({
     id: text(),
     object: { type: 'string', const: 'response' },
@@ -217,6 +243,34 @@ const REQUESTS: Readonly<Record<string, Schema>> = {
       service_tier: tier,
     },
     required: ['model', 'messages'],
+    additionalProperties: true,
+  },
+  GeminiRequest: {
+    type: 'object',
+    description: `${PASSED_ON} Fields may also be in snake case.`,
+    properties: {
+      contents: { type: 'array', items: { type: 'object' }, description: 'The prompt.' },
+      generationConfig: {
+        type: 'object',
+        properties: {
+          maxOutputTokens: { type: 'integer', description: 'Output limit in tokens per candidate.' },
+          candidateCount: { type: 'integer', description: 'Number of candidates; each is billed.' },
+          thinkingConfig: { type: 'object', description: '{ thinkingLevel, thinkingBudget }: reasoning effort.' },
+        },
+        additionalProperties: true,
+      },
+      serviceTier: tier,
+    },
+    required: ['contents'],
+    additionalProperties: true,
+  },
+  GeminiPrompt: {
+    type: 'object',
+    description: 'The contents, or a whole request.',
+    properties: {
+      contents: { type: 'array', items: { type: 'object' }, description: 'The prompt.' },
+      generateContentRequest: { type: 'object', description: 'The body of a call.' },
+    },
     additionalProperties: true,
   },
   PromptRequest: {
