@@ -132,7 +132,7 @@ Switchboard is at ${address}
                   You must change it at first sign-in.
   First API key   ${keySecret}   (shown once, with $${formatUsd(credit)} of credit)
 
-Base URL: ${address}/v1 for OpenAI clients, ${address} for Anthropic clients.
+Base URL: ${address}/v1 for OpenAI clients, ${address} for Anthropic and Google clients.
 ${mail}${hasDemoModel ? firstCalls(address, keySecret) : 'No models are available yet.'}
 
 To connect a real model, sign in and add a model and a channel at ${address}/admin,

@@ -184,7 +184,9 @@ describe('addresses (case 108)', () => {
         expect(stranger).toMatch(/^Invalid token: /);
         const known = await ask(method, path, [...bearer(), ...headers], body);
         const message = await expectError(protocol, known, NOT_FOUND);
-        expect(message).toContain(`${relay.url}/v1 for OpenAI clients and ${relay.url} for Anthropic clients`);
+        expect(message).toContain(
+          `${relay.url}/v1 for OpenAI clients and ${relay.url} for Anthropic and Google clients`,
+        );
         for (const right of Object.values(PATHS)) expect(message).toContain(right);
       },
     );

@@ -19,7 +19,7 @@ const EVERY: readonly SnippetModel[] = [
   { name: 'm', protocols: ['chat-completions', 'messages', 'responses'], translates: false },
 ];
 const CHAT: readonly SnippetModel[] = [{ name: 'only-chat', protocols: ['chat-completions'], translates: false }];
-const GEMINI: readonly SnippetModel[] = [{ name: 'm', protocols: ['gemini'], translates: true }];
+const GEMINI: readonly SnippetModel[] = [{ name: 'translated', protocols: ['gemini'], translates: true }];
 const MESSAGES: readonly SnippetModel[] = [{ name: 'm', protocols: ['messages'], translates: false }];
 
 interface Outcome {
@@ -43,6 +43,12 @@ describe('snippets for clients, when they are run', () => {
 
   beforeAll(async () => {
     relay = await RelayApp.start();
+    await relay.applyCatalog(`
+models:
+  - { name: translated, context_window: 200000, max_output_tokens: 64000, prices: free }
+channels:
+  - { name: translated, protocol: messages, base_url: "${relay.upstream.url}", credentials: [x], models: [translated] }
+`);
     caller = await relay.caller();
     folder = mkdtempSync(join(tmpdir(), 'snippets-'));
     symlinkSync(NODE_MODULES, join(folder, 'node_modules'));
@@ -107,7 +113,7 @@ describe('snippets for clients, when they are run', () => {
   });
 
   it('JavaScript prints an answer through Google’s SDK', async () => {
-    expectAnswer(await run(process.execPath, [inFile('google.mjs', code('Google Gen AI SDK', EVERY, 1))]));
+    expectAnswer(await run(process.execPath, [inFile('google.mjs', code('Google Gen AI SDK', GEMINI, 1))]));
   });
 
   it.each(['responses', 'chat-completions', 'messages'])(

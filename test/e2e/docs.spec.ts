@@ -4,6 +4,7 @@ import { type openApiDocument, type Operation, type Schema } from '../../src/con
 import { WARNINGS } from '../../src/console/home/docs/errors.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { schemaFaults } from '../support/json-schema.js';
+import { jsonAnswer } from '../support/scripted-upstream.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
@@ -27,14 +28,14 @@ function apiRoutes(relay: RelayApp): string[] {
         const parts = [told('path', controller), path].map((part) =>
           String(part)
             .replaceAll(/^\/|\/$/g, '')
-            .replace(/:(id|model)(?:\([^)]*\))?/, '{$1}')
+            .replace(/:(id|model)(?:\(.*\))?/, '{$1}')
             .replace('::', ':'),
         );
         return `${METHODS[told('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`;
       });
     }),
   );
-  return [...new Set(routes)].filter((route) => / \/v1(\/|$)/.test(route) && !UNDESCRIBED.includes(route));
+  return [...new Set(routes)].filter((route) => / \/v1(?:beta)?(\/|$)/.test(route) && !UNDESCRIBED.includes(route));
 }
 
 /** Whether a handler answers at an address: `GET /v1/models/{id}`. A wildcard stands for anything that is not empty. */
@@ -123,6 +124,26 @@ describe('the documentation', () => {
     expect(await faults('GET /v1/models', await get('/v1/models'))).toEqual([]);
     expect(await faults('GET /v1/models', await get('/v1/models', { 'anthropic-version': '2023-06-01' }))).toEqual([]);
     expect(await faults('GET /v1/models/{id}', await get('/v1/models/m'))).toEqual([]);
+  });
+
+  it('describes calls, counts, models and errors of Gemini', async () => {
+    await relay.applyCatalog(`
+models:
+  - { name: gemini, context_window: 200000, max_output_tokens: 64000, prices: free }
+channels:
+  - { name: gemini, protocol: gemini, base_url: "${relay.upstream.url}", credentials: [x], models: [gemini] }
+`);
+    const body = { contents: [{ parts: [{ text: 'Hello' }] }] };
+    const ask = (method: string, key = caller.key): Promise<Response> =>
+      relay.post(`/v1beta/models/gemini:${method}`, key, body);
+    const route = 'POST /v1beta/models/{model}:generateContent';
+    for (const response of [await ask('generateContent'), await ask('generateContent', 'sk-nobody')])
+      expect(await faults(route, response)).toEqual([]);
+    relay.upstream.script(jsonAnswer(200, { totalTokens: 3, extra: true }));
+    expect(await faults('POST /v1beta/models/{model}:countTokens', await ask('countTokens'))).toEqual([]);
+    expect(await faults('GET /v1beta/models', await get('/v1beta/models?pageSize=2'))).toEqual([]);
+    for (const name of ['gemini', 'nothing'])
+      expect(await faults('GET /v1beta/models/{id}', await get(`/v1beta/models/${name}`))).toEqual([]);
   });
 
   it.each(PROTOCOLS)('describes what became of a call, and its errors, in %s', async (protocol) => {
