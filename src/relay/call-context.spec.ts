@@ -1,5 +1,5 @@
 import { cpuMs, LINEAR_MS } from '../../test/support/timing.js';
-import { canonicalPath } from './call-context.js';
+import { canonicalPath, withoutQueryKey } from './call-context.js';
 
 describe('tolerated URL forms (case 108)', () => {
   const post = (url: string, headers = {}): string => canonicalPath(url, 'POST', headers);
@@ -26,6 +26,12 @@ describe('tolerated URL forms (case 108)', () => {
     ['/key', '/v1/key'],
     ['http://relay.example/messages?beta=true', '/v1/messages?beta=true'],
     ['/v1/models/100%zz', '/v1/models/100%25zz'],
+    ['/v1beta/models/m:generateContent', '/v1beta/models/m:generateContent'],
+    ['/v1/models/m:streamGenerateContent?alt=sse', '/v1beta/models/m:streamGenerateContent?alt=sse'],
+    ['/v1/v1beta/models/m:countTokens/', '/v1beta/models/m:countTokens'],
+    ['/v1beta/models/vendor/m:generateContent', '/v1beta/models/vendor%2Fm:generateContent'],
+    ['/v1beta/models/vendor%2Fm:generateContent', '/v1beta/models/vendor%2Fm:generateContent'],
+    ['/v1/v1alpha/models?pageSize=9', '/v1beta/models?pageSize=9'],
   ])('rewrites %s to %s', (url, expected) => {
     expect(post(url)).toBe(expected);
   });
@@ -56,5 +62,29 @@ describe('tolerated URL forms (case 108)', () => {
   it('handles long runs of slashes in linear time', () => {
     const url = `/${'/'.repeat(200_000)}x`;
     expect(cpuMs(() => canonicalPath(url, 'GET', {}))).toBeLessThan(LINEAR_MS);
+  });
+});
+
+describe('a key in the query', () => {
+  it.each([
+    ['/v1beta/models?key=secret', '/v1beta/models', 'secret'],
+    ['/v1beta/models/m:generateContent?alt=sse&key=a%2Bb&x=1', '/v1beta/models/m:generateContent?alt=sse&x=1', 'a+b'],
+    ['/v1beta/models?key=secret&key=other', '/v1beta/models', 'secret'],
+    ['/v1beta/models?key=', '/v1beta/models', undefined],
+    ['/v1beta/models?keys=secret', '/v1beta/models?keys=secret', undefined],
+    ['/v1/models?key=secret', '/v1/models?key=secret', undefined],
+    ['/keys?key=secret', '/keys?key=secret', undefined],
+  ])('of %s moves to the header', (url, rest, key) => {
+    const headers = {};
+    expect([withoutQueryKey(url, headers), headers]).toEqual([
+      rest,
+      key === undefined ? {} : { 'x-goog-api-key': key },
+    ]);
+  });
+
+  it('does not replace a header that was sent', () => {
+    const headers = { 'x-goog-api-key': 'sent' };
+    expect(withoutQueryKey('/v1beta/models?key=secret', headers)).toBe('/v1beta/models');
+    expect(headers).toEqual({ 'x-goog-api-key': 'sent' });
   });
 });

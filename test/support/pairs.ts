@@ -11,7 +11,7 @@ export interface Pair<Client extends string = ProtocolEndpoint, Upstream extends
   readonly model: string;
 }
 
-/** The three by the three that can be both: what specs go through that try many things with each pair. */
+/** The protocols with the model in the body, over each other: for specs that try many things with each pair. */
 export const PAIRS: readonly Pair[] = pairsOf(PROTOCOLS, PROTOCOLS);
 
 /** The pairs, each with its name, for `describe.each`. */

@@ -3,7 +3,7 @@ import { messagesClient } from '../conformance/protocols/messages/client.js';
 import { responsesClient } from '../conformance/protocols/responses/client.js';
 import type { ProtocolEndpoint, JsonObject } from './scripted-upstream.js';
 
-/** Those that can be both a client's and an upstream's. What other protocols there are, `CLIENTS` and `VENDORS` say. */
+/** Those whose requests name the model in the body. What other protocols there are, `CLIENTS` and `VENDORS` say. */
 export const PROTOCOLS: readonly ProtocolEndpoint[] = ['chat-completions', 'messages', 'responses'];
 
 export const PATHS: Readonly<Record<ProtocolEndpoint, string>> = {

@@ -240,5 +240,12 @@ function geminiCli(model: ClientModel, baseUrl: string): ClientSetup {
   const code = `export GOOGLE_GEMINI_BASE_URL=${literal(baseUrl)}
 export GEMINI_API_KEY="$${KEY_VARIABLE}"
 gemini -m ${shellWord(model.name)} -p "Say hello"`;
-  return { blocks: [block('Gemini CLI', 'shell', code)] };
+  // Otherwise a base URL alone selects a way to authenticate that its command line rejects.
+  const settings = { security: { auth: { selectedType: 'gemini-api-key' } } };
+  return {
+    blocks: [
+      block('Gemini CLI settings', 'javascript', JSON.stringify(settings, null, 2), '~/.gemini/settings.json'),
+      block('Gemini CLI', 'shell', code),
+    ],
+  };
 }
