@@ -197,9 +197,9 @@ export function canonicalPath(url: string, method: string, headers: IncomingHttp
   const path = decodable(queryAt < 0 ? local : local.slice(0, queryAt)) || '/';
   const query = queryAt < 0 ? '' : local.slice(queryAt);
   for (const suffix of suffixes(withoutSlashes(path))) {
-    const [, model, method] = MODEL_ENDPOINT.exec(suffix) ?? [];
+    const [, model, action] = MODEL_ENDPOINT.exec(suffix) ?? [];
     // One segment, for the router, even if the name has slashes.
-    if (model !== undefined) return `/v1beta/models/${encodeURIComponent(decoded(model))}:${method}${query}`;
+    if (model !== undefined) return `/v1beta/models/${encodeURIComponent(decoded(model))}:${action}${query}`;
     if (BETA.test(suffix)) return `${suffix.replace(BETA, '/v1beta')}${query}`;
     if (ENDPOINT.test(suffix)) return `/v1${suffix}${query}`;
   }
@@ -249,7 +249,7 @@ export function withoutQueryKey(url: string, headers: IncomingHttpHeaders): stri
   if (queryAt < 0 || !url.startsWith('/v1beta/')) return url;
   const parameters = url.slice(queryAt + 1).split('&');
   const isKey = (parameter: string): boolean => /^key(?:=|$)/.test(parameter);
-  const [key] = parameters.filter(isKey);
+  const key = parameters.find(isKey);
   if (key === undefined) return url;
   const secret = new URLSearchParams(key).get('key') ?? '';
   if (secret !== '') headers[KEY_HEADER] ??= secret;

@@ -25,8 +25,8 @@ function converted(schema: JsonObject): JsonObject {
     const name = Object.hasOwn(SNAKE_CASE, written) ? (SNAKE_CASE[written] ?? written) : written;
     return memberOf(name, value);
   });
-  const converted = Object.fromEntries(members);
-  return schema['nullable'] === true ? orNull(converted) : converted;
+  const standard = Object.fromEntries(members);
+  return schema['nullable'] === true ? orNull(standard) : standard;
 }
 
 function memberOf(name: string, value: unknown): readonly (readonly [string, unknown])[] {
