@@ -50,7 +50,7 @@ describe('Migrations', () => {
     await database.drop();
   });
 
-  it('run once when two processes migrate at the same time, with one log line for each', async () => {
+  it('run once when two processes migrate at the same time, with one log line', async () => {
     const lines: string[] = [];
     const sources = await Promise.all([connect([CreateFirst1700000000001]), connect([CreateFirst1700000000001])]);
     await Promise.all(sources.map((dataSource) => migrate(dataSource, (line) => void lines.push(line))));
