@@ -96,9 +96,13 @@ describe('Migrations', () => {
     expect(names).toEqual(names.toSorted());
   });
 
-  it('take an empty database to the schema of this version', async () => {
+  it('take an empty database to the schema of this version, with one log line', async () => {
     const dataSource = await connect();
-    await migrate(dataSource, () => undefined);
+    const lines: string[] = [];
+    await migrate(dataSource, (line) => void lines.push(line));
+    const [first, last] = [migrations[0]?.name, migrations.at(-1)?.name];
+    expect(lines[0]).toBe(`Migrated: ${migrations.length} migrations, ${first} to ${last}.`);
+    expect(lines).toHaveLength(2);
     expect(await dataSource.showMigrations()).toBe(false);
   });
 });
