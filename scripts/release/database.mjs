@@ -71,7 +71,7 @@ async function fill(command, importKey, address) {
     await call(`${address}/v1/messages`, { model, stream, max_tokens: 256, messages: hello });
     await call(`${address}/v1/responses`, { model, stream, input: 'Hello', store: true });
   }
-  // Channels, with a stored credential and prices. Its models are not called.
+  // Channels and prices. Its models are not called.
   command('catalog', 'apply', 'examples/ollama.yaml');
 }
 
