@@ -38,8 +38,8 @@ const OPEN = [
   '/docs?q=quota',
 ];
 const OWN = ['/', '/pricing', '/docs', '/docs/responses', '/docs/tools', '/docs/translation'];
-/** Whatever is folded away is looked at too. */
-const UNFOLD = `document.querySelectorAll('details').forEach((details) => (details.open = true))`;
+/** Whatever is folded away is looked at too. Tells whether anything was. */
+const UNFOLD = `[...document.querySelectorAll('details:not([open])')].map((details) => (details.open = true)).length > 0`;
 
 describe('pages that sum up and explain', () => {
   let relay: RelayApp;
@@ -81,8 +81,7 @@ describe('pages that sum up and explain', () => {
       const window = await Window.as(browser, visitors[who]);
       await window.page.goto(path);
       await expectFine(window);
-      await window.page.evaluate(UNFOLD);
-      await expectFine(window);
+      if (await window.page.evaluate<boolean>(UNFOLD)) await expectFine(window);
       await window.close();
     },
     120_000,
