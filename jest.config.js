@@ -40,6 +40,7 @@ export default {
   maxWorkers: 4,
   // Also keeps every test in a worker: Jest's own process holds what belongs to the whole run.
   workerIdleMemoryLimit: '2GB',
+  testSequencer: '<rootDir>/test/support/test-order.mjs',
   reporters: ['default', '<rootDir>/test/support/slowest-files.mjs'],
   testTimeout: 30_000,
   projects: [

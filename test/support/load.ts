@@ -11,11 +11,14 @@ const TERMINATOR: Readonly<Record<ProtocolEndpoint, RegExp>> = {
   responses: /event: response\.completed\n.*\n\n(?:data: \[DONE\]\n\n)?$/,
 };
 
-/** An upstream that takes a little time over its answers, so that whatever is killed is in the middle of some. */
+/**
+ * An upstream that takes its time over its answers: whatever is killed is in the middle of some, and clients that never
+ * rest leave the machine to what starts again.
+ */
 export const unhurried = ({ protocol = 'chat-completions', json }: RecordedRequest): Script =>
   (json as { stream?: boolean }).stream === true
-    ? pacedStream(protocol, { text: ['Hello ', 'there'] }, 5)
-    : [delay(20), responseIn(protocol)];
+    ? pacedStream(protocol, { text: ['Hello ', 'there'] }, 50)
+    : [delay(100), responseIn(protocol)];
 
 /**
  * Clients that call without a pause, whatever happens to the server: every protocol, streamed and not. The id of each
