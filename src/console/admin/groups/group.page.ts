@@ -88,7 +88,7 @@ export class GroupPage {
   /** @param group undefined for a new group */
   async show(group: GroupDefinition | undefined, { form, after, differences }: Shown): Promise<Page> {
     const inventory = await this.inventory.all();
-    const title = group?.name ?? 'New group';
+    const title = group?.name ?? 'Add group';
     return new Page('admin/group-edit', {
       title,
       ...(differences && { status: CONFLICT }),

@@ -162,7 +162,7 @@ export const addedFlash = ({ channel, models }: AddedModels): Redirect => {
     tone: 'ok',
     title: models.length === 1 ? `${first} added` : `${models.length} models added`,
     text: `The channel “${channel}” serves them, and the group ${DEFAULT_GROUP} may call them.`,
-    action: { href: '/keys/new', label: 'Create an API key' },
+    action: { href: '/keys/new', label: 'Create key' },
   });
 };
 
