@@ -47,4 +47,4 @@ export {
 } from './pricing.js';
 export { type BookModel, bookModels, type BookPrices } from './price-book.js';
 export { PriceHistory, type RecordedPrices } from './price-editor.js';
-export { type ModelFamily, type ProviderPreset, PROVIDERS } from './providers.js';
+export { type ModelFamily, type ProviderField, type ProviderPreset, PROVIDERS } from './providers.js';
