@@ -8,7 +8,14 @@ export {
   GROUP_CHOICES,
   type GroupChoice,
 } from './catalog.js';
-export { CatalogEditor, type CatalogNames, DEFAULT_GROUP, type KnownModel } from './catalog.editor.js';
+export {
+  CatalogEditor,
+  type CatalogNames,
+  DEFAULT_GROUP,
+  type GroupMove,
+  type KnownModel,
+  movedGroups,
+} from './catalog.editor.js';
 export { CatalogModule } from './catalog.module.js';
 export {
   type CatalogFollower,
