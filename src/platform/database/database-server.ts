@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
-import pg from 'pg';
+import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/index.js';
 import { codeOf, monotonicMs, reasonOf } from '../shared/index.js';
 import { withRole } from './connection-url.js';
+import { DatabaseClient } from './database-client.js';
 import { dataSourceOptions, openDataSource } from './data-source.js';
 import { DatabaseUnusable } from './database.errors.js';
 import { startEmbedded } from './embedded/index.js';
@@ -112,7 +113,7 @@ async function connectWithRetries(url: string, log: (line: string) => void): Pro
 }
 
 async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: withRole(url, 'check'),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
