@@ -21,7 +21,9 @@ describe('DATABASE_URL', () => {
   it.each(['postgres://one,/x', 'postgres://,two/x', 'postgres://one:port/x', 'postgres://one:1,two:port/x', 'here'])(
     'is rejected when a host is not one, without its text, which may have a password: %s',
     (url) => {
-      expect(() => hostUrls(url)).toThrow(/^DATABASE_URL must have the form [^]*name, with further hosts after commas\.$/);
+      expect(() => hostUrls(url)).toThrow(
+        /^DATABASE_URL must have the form [^]*name, with further hosts after commas\.$/,
+      );
     },
   );
 

@@ -6,7 +6,15 @@ import { hostUrls } from './connection-url.js';
 const PROBE_TIMEOUT_MS = 2000;
 
 /** Codes of hosts that may accept writes later: those that are down, or start. */
-const PASSING = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', '57P03']);
+const PASSING = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  '57P03',
+]);
 
 /** The errors of all hosts in one, with the code of the one that needs attention, if any. */
 class NoWritableHost extends Error {
