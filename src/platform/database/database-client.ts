@@ -1,20 +1,11 @@
 import pg from 'pg';
+import { callbackify } from 'node:util';
 import { codeOf, reasonOf } from '../shared/index.js';
 import { hostUrls } from './connection-url.js';
+import { PASSING } from './database.errors.js';
 
 /** Max ms for a host to connect and to say whether it accepts writes. */
 const PROBE_TIMEOUT_MS = 2000;
-
-/** Codes of hosts that may accept writes later: those that are down, or start. */
-const PASSING = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  '57P03',
-]);
 
 /** The errors of all hosts in one, with the code of the one that needs attention, if any. */
 class NoWritableHost extends Error {
@@ -91,7 +82,7 @@ async function probe(url: string): Promise<Address> {
   }
 }
 
-/** True on standbys, and with `default_transaction_read_only`. A statement, since poolers do not pass parameters on. */
+/** Rejects on standbys, and with `default_transaction_read_only`. By a statement: poolers do not pass parameters on. */
 async function expectWritable(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
   if (rows[0]?.transaction_read_only !== 'off') throw new Error('read-only');
@@ -115,13 +106,10 @@ export class DatabaseClient extends pg.Client {
   override connect(): Promise<pg.Client>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<pg.Client> | void {
-    if (this.lookup === undefined) return callback === undefined ? super.connect() : super.connect(callback);
-    const connected = this.connectToPrimary(this.lookup);
-    if (callback === undefined) return connected;
-    connected.then(
-      () => callback(null, this),
-      (error: Error) => callback(error, this),
-    );
+    const { lookup } = this;
+    if (lookup === undefined) return callback === undefined ? super.connect() : super.connect(callback);
+    if (callback === undefined) return this.connectToPrimary(lookup);
+    callbackify(() => this.connectToPrimary(lookup))(callback);
   }
 
   private async connectToPrimary(lookup: PrimaryLookup): Promise<pg.Client> {
