@@ -65,12 +65,21 @@ export class SeveralHosts {
       severalHostsLines(relays.map(({ address }) => new URL(address).host)),
     );
     const hosts = new SeveralHosts(upstream, redis, postgres, relays, nginx, environments);
-    const catalog = join(relays[0]!.dataDir, 'catalog.yaml');
-    writeFileSync(catalog, catalogFor(upstream.url));
-    await hosts.command('catalog', 'apply', catalog);
-    const email = 'admin@switchboard.internal';
-    await hosts.command('account', 'credit', '--email', email, '--amount', '1000', '--reason', 'for many calls');
+    try {
+      await hosts.fill();
+    } catch (error) {
+      await hosts.close();
+      throw error;
+    }
     return hosts;
+  }
+
+  private async fill(): Promise<void> {
+    const catalog = join(this.relays[0]!.dataDir, 'catalog.yaml');
+    writeFileSync(catalog, catalogFor(this.upstream.url));
+    await this.command('catalog', 'apply', catalog);
+    const email = 'admin@switchboard.internal';
+    await this.command('account', 'credit', '--email', email, '--amount', '1000', '--reason', 'for many calls');
   }
 
   /** Clients of the load balancer, until `close` at the latest. */
