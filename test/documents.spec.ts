@@ -47,6 +47,23 @@ describe('the links of the documents', () => {
   });
 });
 
+describe('the length of the documents', () => {
+  const wordsOf = (pattern: string): number =>
+    globSync(pattern, { cwd: ROOT, exclude: ['docs/asvs.md'] })
+      .flatMap((path) => readFileSync(join(ROOT, path), 'utf8').split(/\s+/))
+      .filter((word) => word !== '').length;
+
+  it.each([
+    ['README.md', 1200],
+    ['ARCHITECTURE.md', 2500],
+    ['docs/**/*.md', 18_000],
+  ])('of %s is at most %i words', (pattern, limit) => {
+    const words = wordsOf(pattern);
+    expect(words).toBeGreaterThan(limit / 2);
+    expect(words).toBeLessThanOrEqual(limit);
+  });
+});
+
 describe('the map of the program and its decisions', () => {
   const pages = ['ARCHITECTURE.md', ...globSync('docs/decisions/*.md', { cwd: ROOT })];
   const text = pages.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
