@@ -4,7 +4,13 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const PACKAGES = { 'redis-server': 'redis-server', nginx: 'nginx' } as const;
+const PACKAGES = {
+  'redis-server': 'redis-server',
+  nginx: 'nginx',
+  caddy: 'caddy',
+  promtool: 'prometheus',
+  'docker-compose': 'docker-compose',
+} as const;
 type Program = keyof typeof PACKAGES;
 
 /** Not always in the search path of an ordinary user. */
