@@ -11,7 +11,7 @@ const CHART = resolve(import.meta.dirname, '../../deploy/helm');
 export interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
-  // Different for each kind.
+  // oxlint-disable-next-line typescript/no-explicit-any -- different for each kind, and checked by its schema
   readonly spec: any;
 }
 
