@@ -184,7 +184,9 @@ export class ResponsesSession implements SocketSession {
     const { previousId } = message;
     const abandoned = this.resolvePending(turn, lane);
     const continued = this.keptAs(previousId);
-    const items = joined(continued?.items ?? '', ...turn.inherited.map((steer) => steer.items));
+    // A successor has them as its own input.
+    const steers = turn.isSuccessor ? [] : turn.inherited.map((steer) => steer.items);
+    const items = joined(continued?.items ?? '', ...steers);
     const base = continued === undefined ? previousId : continued.previousId;
     if (message.isKept) turn.input = inputOf(message, items, base);
     turn.settings = message.settings();
