@@ -202,12 +202,16 @@ describe('connections of Responses over WebSocket', () => {
       };
       const warm = await handshaken(0);
       const before = usedMemory();
+      const rssBefore = process.memoryUsage().rss;
       const sockets: Socket[] = [];
       for (let index = 0; index < IDLE; index += 1) sockets.push(await handshaken(index));
       const connections = await promisify(relay.app.getHttpServer().getConnections.bind(relay.app.getHttpServer()))();
       expect(connections).toBeGreaterThan(IDLE);
       const bytesEach = Math.round((usedMemory() - before) / IDLE);
-      process.stdout.write(`${IDLE} idle WebSockets: ${bytesEach} bytes each, clients included\n`);
+      const rssEach = Math.round((process.memoryUsage().rss - rssBefore) / IDLE);
+      process.stdout.write(
+        `${IDLE} idle WebSockets, clients included: ${bytesEach} bytes each, ${rssEach} of the process\n`,
+      );
       expect(bytesEach).toBeLessThan(MAX_IDLE_BYTES);
       for (const socket of [warm, ...sockets]) socket.destroy();
     });
