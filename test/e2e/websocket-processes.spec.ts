@@ -1,10 +1,16 @@
 import { jest } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { gate, hang, type JsonObject, responseIn } from '../support/scripted-upstream.js';
-import { socketClients } from '../support/socket-client.js';
+import { SocketClient, socketClients } from '../support/socket-client.js';
 import { CUT_OFF, LONG_MS, useStoppingService } from '../support/stopping-service.js';
 
 const HELLO = { model: 'm', input: 'Hello' };
+const IDLE = 1000;
+const WARM = 400;
+/** More than one key may have. */
+const KEYS = 4;
+const MAX_IDLE_BYTES = 40_000;
 
 jest.setTimeout(3 * TIMEOUT_MS);
 
@@ -76,5 +82,27 @@ describe('WebSockets of a process', () => {
     const found = [...ended.values()].map(({ status, billing_basis: basis }) => `${String(status)} ${String(basis)}`);
     expect(found.toSorted()).toEqual(['interrupted free', 'interrupted free', 'succeeded reported']);
     await expectExact();
+  });
+
+  it(`of which ${IDLE} are idle take at most ${MAX_IDLE_BYTES} bytes of memory each`, async () => {
+    await start(LONG_MS);
+    const callers = await Promise.all(Array.from({ length: KEYS }, () => world.relay.caller()));
+    const opened: SocketClient[] = [];
+    const openMore = async (count: number): Promise<void> => {
+      for (let index = 0; index < count; index += 1)
+        opened.push(await SocketClient.open(world.service.address, callers[index % KEYS]?.key ?? ''));
+    };
+    const bytes = (): number =>
+      1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(world.service.relayPid)]).toString());
+    // What the first connections load stays.
+    await openMore(WARM);
+    for (const client of opened.splice(0)) client.socket.terminate();
+    const before = bytes();
+    await openMore(IDLE);
+    const bytesEach = Math.round((bytes() - before) / IDLE);
+    process.stdout.write(`${IDLE} idle WebSockets: ${bytesEach} bytes each\n`);
+    expect(bytesEach).toBeLessThan(MAX_IDLE_BYTES);
+    expect(opened.filter(({ closed }) => closed !== undefined)).toEqual([]);
+    for (const client of opened) client.socket.terminate();
   });
 });

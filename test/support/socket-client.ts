@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import WebSocket from 'ws';
+import { WebSocket } from 'ws';
 import { eventually } from './eventually.js';
 import type { JsonObject } from './scripted-steps.js';
 
@@ -12,7 +12,7 @@ export class SocketClient {
   private constructor(readonly socket: WebSocket) {
     socket.on('message', (data, isBinary) => {
       if (isBinary) throw new TypeError('A message is binary.');
-      this.messages.push(JSON.parse(String(data)) as JsonObject);
+      this.messages.push(JSON.parse((data as Buffer).toString()) as JsonObject);
     });
     socket.on('close', (code, reason) => (this.closed = { code, reason: String(reason) }));
     socket.on('error', () => undefined);

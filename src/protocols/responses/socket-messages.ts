@@ -16,7 +16,15 @@ const PREWARM = 'prompt_cache_options.prewarm';
 /** Members that only messages have, or that a stream implies. */
 const TRANSPORT = ['stream_id', 'generate', 'stream'] as const;
 export const MESSAGE_MEMBERS = jsonInterests(
-  ...['type', 'input', PREVIOUS, 'background', 'store', 'conversation', 'context_management', PREWARM, ...TRANSPORT],
+  'type',
+  'input',
+  'background',
+  'store',
+  'conversation',
+  'context_management',
+  PREVIOUS,
+  PREWARM,
+  ...TRANSPORT,
 );
 
 export const MAX_STREAM_ID_LENGTH = 256;

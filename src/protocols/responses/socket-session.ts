@@ -207,7 +207,7 @@ export class ResponsesSession implements SocketSession {
     const isTooLarge = bytes.length > MAX_KEPT_BYTES;
     const message = isTooLarge ? {} : (JSON.parse(bytes.toString('utf8')) as JsonObject);
     const refuse = (code: string, text: string, lane?: Lane): readonly SocketAction[] => {
-      const { previous_response_id: previous_response_id, input } = message;
+      const { previous_response_id, input } = message;
       return [
         this.steerEvent('failed', { steer: { previous_response_id, input }, error: steerError(code, text) }, lane),
       ];

@@ -28,8 +28,15 @@ export interface KeptResponse {
 /** Only these need to be read. */
 const typeOf = eventTypeReader('response\\.(?:created|output_item\\.done)');
 const DONE_ITEM = jsonInterests(
-  ...['output_index', 'item', 'item.type', 'item.id', 'item.call_id', 'item.name', 'item.encrypted_content'],
-  ...['item.execution', 'item.environment.type'],
+  'output_index',
+  'item',
+  'item.type',
+  'item.id',
+  'item.call_id',
+  'item.name',
+  'item.encrypted_content',
+  'item.execution',
+  'item.environment.type',
 );
 
 /** One `response.create`, from its arrival to the end of its response. */

@@ -145,17 +145,21 @@ export class SocketConnection {
     if (isBinary) return this.close(UNSUPPORTED_DATA, 'messages must be text');
     this.unread += 1;
     if (this.unread > MAX_UNREAD) this.socket.pause();
-    this.reading = this.reading.then(async () => {
-      try {
-        await this.read(data);
-      } catch (error) {
-        this.crash(error);
-      } finally {
-        share?.release();
-        this.unread -= 1;
-        if (this.socket.isPaused && this.unread <= MAX_UNREAD) this.socket.resume();
-      }
-    });
+    this.reading = this.readAfter(this.reading, data, share);
+  }
+
+  /** Messages are read in their order. */
+  private async readAfter(previous: Promise<void>, data: Buffer, share: BodyShare | undefined): Promise<void> {
+    await previous;
+    try {
+      if (!this.isClosed) await this.read(data);
+    } catch (error) {
+      this.crash(error);
+    } finally {
+      share?.release();
+      this.unread -= 1;
+      if (this.socket.isPaused && this.unread <= MAX_UNREAD) this.socket.resume();
+    }
   }
 
   private async read(data: Buffer): Promise<void> {
@@ -255,7 +259,7 @@ export class SocketConnection {
 
   /** @param flow held while the socket is full */
   private send(data: string | Uint8Array, flow?: Flow): void {
-    if (this.isClosed) return;
+    if (this.socket.readyState !== this.socket.OPEN) return;
     this.socket.send(data, { binary: false });
     if (!this.raw.writableNeedDrain) return;
     this.raw.setTimeout(this.context.timings.stalledClientMs);
