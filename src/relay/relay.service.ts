@@ -15,7 +15,7 @@ import {
 import { AdmissionControl } from './admission-control.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
-import type { CallContext, IncomingCall, OutgoingReply } from './call-context.js';
+import type { IncomingCall, OutgoingReply, ReplyState } from './call-context.js';
 import { Attempts } from './failover.js';
 import type { RequestReader } from './protocol-detection.js';
 import { Replies } from './replies.js';
@@ -97,7 +97,7 @@ export class RelayService {
   private async received<Result>(
     requestReader: RequestReader,
     incoming: IncomingCall,
-    respond: (received: ReceivedCall, response: CallContext) => Promise<Result>,
+    respond: (received: ReceivedCall, response: ReplyState) => Promise<Result>,
   ): Promise<Result> {
     const { id, caller, arrival } = incoming;
     const response = this.replies.open(id, caller, arrival.startedMs);
@@ -120,7 +120,7 @@ export class RelayService {
   run(
     { call, requestAdapter, responseAdapter }: Omit<ReceivedCall, 'body' | 'share'>,
     caller: Caller,
-    response: CallContext,
+    response: ReplyState,
     idempotencyKey?: string,
   ): Observable<Frame> {
     return defer(() => {
@@ -142,7 +142,7 @@ export class RelayService {
   private async readOrRefuse(
     requestReader: RequestReader,
     incoming: IncomingCall,
-    response: CallContext,
+    response: ReplyState,
   ): Promise<ReceivedCall> {
     const { id, caller, arrival } = incoming;
     try {
@@ -180,7 +180,7 @@ export class RelayService {
   private async shareOf(
     received: Omit<ReceivedCall, 'share'>,
     caller: Caller,
-    response: CallContext,
+    response: ReplyState,
   ): Promise<Share | undefined> {
     const { call, requestAdapter, body } = received;
     try {
@@ -205,7 +205,7 @@ export class RelayService {
     { call, responseAdapter, body }: ReceivedCall,
     share: Share,
     caller: Caller,
-    response: CallContext,
+    response: ReplyState,
     reply: FastifyReply,
   ): Promise<void> {
     const { facts, frames } = share.response.reply(share.isGuest ? response.waits : undefined);
