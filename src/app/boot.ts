@@ -70,8 +70,8 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
 }
 
 /**
- * A start leaves garbage, and room for as much more, which V8 keeps in a process that then has little to do: 60 MB. Here
- * nobody waits yet for the 0.1 s that it takes.
+ * A start leaves garbage, and V8 reserves room for as much more: 60 MB, which an idle process would keep. Takes 0.1 s,
+ * before any request waits.
  */
 function collectStartupGarbage(): void {
   setFlagsFromString('--expose-gc');

@@ -72,7 +72,7 @@ export class DatabasePools {
     });
     // Without a listener, an idle connection closed by the server would crash the process.
     pool.on('error', (error) => {
-      // After `end` nobody uses the connection: the server may close it first.
+      // After `end` the connection is unused: the server may close it first.
       if (!pool.ending) this.logger.warn(`Lost a ${role} database connection: ${reasonOf(error)}`);
     });
     return pool;
