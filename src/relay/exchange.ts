@@ -1,13 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { defer, isObservable, type Observable, switchMap, throwError, timeout } from 'rxjs';
+import { concat, concatMap, defer, isObservable, type Observable, of, switchMap, throwError, timeout } from 'rxjs';
 import type { Channel, ChannelTimeouts } from '../catalog/channels/index.js';
 import { AppError, monotonicMs, recordedMessage } from '../platform/shared/index.js';
-import type { Flow, Frame, UpstreamAdapter, UpstreamRequest } from '../protocols/contract/index.js';
+import {
+  type FinishedCompaction,
+  type Flow,
+  type Frame,
+  NO_BYTES,
+  passUsage,
+  type TokenUsage,
+  type UpstreamAdapter,
+  type UpstreamRequest,
+} from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import type { AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
 import type { CallContext } from './call-context.js';
 import { lane, type LaneOutlet } from './lane.js';
-import { type PreparedRequest, prepareRequest, type RunningCall } from './prepared-request.js';
+import { type PreparedRequest, prepareRequest, type RunningCall, translateRequest } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
 import { TranslationTooSlow } from './relay.errors.js';
 import { ResponseStore } from './response-store.js';
@@ -24,6 +33,8 @@ interface AttemptContext {
   readonly adapter: UpstreamAdapter;
   readonly translator: Translator;
   readonly totalMs: number;
+  /** Set if the conversation was compacted by the previous request. */
+  readonly finished: FinishedCompaction | undefined;
 }
 
 /** Sends a request to an upstream and processes its response. */
@@ -46,19 +57,21 @@ export class Exchange {
       const adapter = this.adapters.upstreamAdapter(assignment.channel.protocol);
       const prepared = prepareRequest(running, assignment.channel, adapter, translator);
       const begunMs = monotonicMs();
-      const ask = (ready: PreparedRequest, leftMs: number): Observable<Frame> =>
-        this.ask(ready, { running, assignment, adapter, translator, totalMs: leftMs });
-      if (!isObservable(prepared)) return ask(prepared, totalMs);
-      return prepared.pipe(
-        timeout({ first: totalMs, with: () => throwError(() => new TranslationTooSlow()) }),
-        switchMap((ready) => ask(ready, Math.max(1, totalMs - (monotonicMs() - begunMs)))),
-      );
+      const leftMs = (): number => Math.max(1, totalMs - (monotonicMs() - begunMs));
+      const ask = (ready: PreparedRequest, finished?: FinishedCompaction): Observable<Frame> => {
+        const context = { running, assignment, adapter, translator, totalMs: leftMs(), finished };
+        if (ready.translation?.compaction !== 'first') return this.ask(ready, context);
+        const goOn = (done: FinishedCompaction): Observable<Frame> =>
+          whenPrepared(translateRequest(ready.target, adapter, translator, done), leftMs(), (next) => ask(next, done));
+        return compactedFirst(this.ask(ready, context), ready.translation, goOn);
+      };
+      return whenPrepared(prepared, totalMs, ask);
     });
   }
 
   private ask(
     prepared: PreparedRequest,
-    { running, assignment, adapter, translator, totalMs }: AttemptContext,
+    { running, assignment, adapter, translator, totalMs, finished }: AttemptContext,
   ): Observable<Frame> {
     const { ticket, response } = running;
     const { channel, credential } = assignment;
@@ -66,10 +79,13 @@ export class Exchange {
     const { target, request, translation, warnings, stopsSent } = prepared;
     // Also clears the warnings of a failed attempt.
     response.warnings = warnings.header;
-    const attempt = ticket.beginAttempt({
-      ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
-      isTierLeftOut: warnings.has('unsupported_parameter', 'service_tier'),
-    });
+    const attempt = ticket.beginAttempt(
+      {
+        ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
+        isTierLeftOut: warnings.has('unsupported_parameter', 'service_tier'),
+      },
+      finished && passUsage(finished),
+    );
     response.begin();
     const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
     const context = {
@@ -87,7 +103,7 @@ export class Exchange {
     const frames = this.client
       .open(channel, credential?.secret, traced(request, ticket, channel, adapter), response.flow)
       .pipe(lane(context, (out) => new AttemptWatch(out, attempt, response, limits)));
-    return this.storing(frames, running, assignment, translation);
+    return translation?.compaction === 'first' ? frames : this.storing(frames, running, assignment, translation);
   }
 
   private storing(
@@ -100,6 +116,49 @@ export class Exchange {
     const origin = { channelId: channel.id, credentialId: credential?.id ?? null };
     return this.responses.storing(frames, { call, caller, responseAdapter, origin, input: translation?.input });
   }
+}
+
+function whenPrepared(
+  prepared: PreparedRequest | Observable<PreparedRequest>,
+  limitMs: number,
+  use: (ready: PreparedRequest) => Observable<Frame>,
+): Observable<Frame> {
+  if (!isObservable(prepared)) return use(prepared);
+  return prepared.pipe(
+    timeout({ first: limitMs, with: () => throwError(() => new TranslationTooSlow()) }),
+    switchMap((ready) => use(ready)),
+  );
+}
+
+/**
+ * Frames of a summary, whose last one has its text, and of the response after it. The client sees nothing of the summary
+ * before the response begins, but is charged if it leaves.
+ */
+function compactedFirst(
+  frames: Observable<Frame>,
+  translation: CallTranslation,
+  goOn: (finished: FinishedCompaction) => Observable<Frame>,
+): Observable<Frame> {
+  return defer(() => {
+    let reported: TokenUsage | undefined;
+    let output = 0;
+    return frames.pipe(
+      concatMap((frame) => {
+        for (const signal of frame.signals) {
+          if (signal.type === 'usage' && signal.isProvisional !== true) reported = signal.usage;
+          if (signal.type === 'output') output += signal.units;
+        }
+        const hidden: Frame = { bytes: NO_BYTES, signals: frame.signals, last: false };
+        if (!frame.last) return of(hidden);
+        const usage = reported ?? translation.estimate(Math.ceil(output)).usage;
+        const finished = { summary: Buffer.from(frame.bytes).toString('utf8'), usage };
+        return concat(
+          of(hidden),
+          defer(() => goOn(finished)),
+        );
+      }),
+    );
+  });
 }
 
 function attemptTarget({ channel, credential }: Assignment, model: string, upstreamModel: string): AttemptTarget {

@@ -3,6 +3,7 @@ import { type Channel, upstreamModel } from '../catalog/channels/index.js';
 import { AppError } from '../platform/shared/index.js';
 import {
   type Call,
+  type FinishedCompaction,
   type ProtocolAdapter,
   type ProtocolId,
   TranslationWarnings,
@@ -46,6 +47,19 @@ export function prepareRequest(
     return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
   }
   const target = targetOf(running, channel, true);
+  return translateRequest(target, adapter, translator);
+}
+
+/**
+ * The request in the upstream's protocol.
+ * @param finished compaction of the conversation, if it was compacted first
+ */
+export function translateRequest(
+  target: UpstreamTarget,
+  adapter: UpstreamAdapter,
+  translator: Translator,
+  finished?: FinishedCompaction,
+): PreparedRequest | Observable<PreparedRequest> {
   const prepared = ({ request, translation, warnings }: TranslatedRequest): PreparedRequest => ({
     target,
     request,
@@ -54,7 +68,7 @@ export function prepareRequest(
     stopsSent: request.stopSequencesSent ?? 0,
   });
   try {
-    const built = translator.build(adapter, target);
+    const built = translator.build(adapter, target, finished);
     if (!isObservable(built)) return prepared(built);
     return built.pipe(
       map(prepared),
@@ -77,7 +91,8 @@ export class NotForThisChannel extends Error {
 }
 
 /**
- * Whether the client's bytes are sent unchanged: the upstream uses the same protocol and the response form matches.
+ * Whether the client's bytes are sent unchanged: the upstream uses the same protocol, the response form matches, and it
+ * can compact conversations if necessary.
  */
 export function passesVerbatim(
   { protocol, head }: Pick<Call, 'protocol' | 'head'>,
@@ -85,8 +100,10 @@ export function passesVerbatim(
   channel: Channel,
   adapter: Pick<UpstreamAdapter, 'verbatim'>,
 ): adapter is { readonly verbatim: VerbatimLane } {
+  const isNative = adapter.verbatim !== undefined && channel.protocol === protocol && responseProtocol === protocol;
   const folds = channel.flags['forceUpstreamStream'] === true && !head.stream;
-  return adapter.verbatim !== undefined && channel.protocol === protocol && responseProtocol === protocol && !folds;
+  const summarizes = head.compacts === true && channel.flags['compaction'] === false;
+  return isNative && !folds && !summarizes;
 }
 
 function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {

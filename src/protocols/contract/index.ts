@@ -170,6 +170,23 @@ export {
 } from './translation/events.js';
 export type * from './translation/content.js';
 export {
+  compacted,
+  CompactedDecoder,
+  CompactedRenderer,
+  CompactingDecoder,
+  compactionIn,
+  compactsFirst,
+  type FinishedCompaction,
+  onlyCompacts,
+  passUsage,
+  sealedSummary,
+  summarizing,
+  summaryIn,
+  summaryText,
+  withCompaction,
+  withCompactionUsage,
+} from './translation/compaction.js';
+export {
   ConversationBuilder,
   effortOfBudget,
   nearestEffort,

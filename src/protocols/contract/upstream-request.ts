@@ -1,5 +1,5 @@
 import { AppError, type ErrorDetails, type ErrorKind, type JsonObject } from '../../platform/shared/index.js';
-import { type JsonEdit, sealEdits, SplicedBody } from './call-body.js';
+import { type JsonEdit, type SealedReader, sealEdits, SplicedBody } from './call-body.js';
 import { type Call, headerOf } from './call.js';
 
 /** The target of a call. */
@@ -50,10 +50,12 @@ export class UpstreamRefusal extends AppError {
 /**
  * Replaces model names by the upstream's, and removes reasoning sealed for other upstreams, which this one would
  * reject.
+ * @param readSealed writes sealed compactions as text
  */
 export function commonEdits(
   { head: { model, fields, demands }, body }: Call,
   target: Pick<UpstreamTarget, 'model' | 'namedModels'>,
+  readSealed?: SealedReader,
 ): readonly JsonEdit[] {
   const renamed = model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
   const others = (demands?.models ?? []).map(({ name, field: { start, end } }) => ({
@@ -61,7 +63,7 @@ export function commonEdits(
     end,
     text: JSON.stringify(target.namedModels?.get(name) ?? name),
   }));
-  return [...renamed, ...others, ...sealEdits(body.bytes, fields.sealed)];
+  return [...renamed, ...others, ...sealEdits(body.bytes, fields.sealed, readSealed)];
 }
 
 export const jsonHeaders = (stream: boolean): Readonly<Record<string, string>> => ({

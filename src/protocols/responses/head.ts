@@ -23,6 +23,11 @@ export const RESPONSES = 'responses';
 /** Client headers that verbatim calls forward; translated calls forward none. */
 export const VERBATIM_HEADERS = ['openai-beta'] as const;
 
+export const COMPACT_PATH = '/v1/responses/compact';
+/** The last input item: the response is a compaction. */
+export const COMPACTION_TRIGGER = 'compaction_trigger';
+const CONTEXT_MANAGEMENT = 'context_management';
+
 export const OUTPUT_LIMIT = 'max_output_tokens';
 /** The vendor's minimum. */
 export const MIN_OUTPUT_TOKENS = 16;
@@ -49,6 +54,9 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   if (!stored || fields.has('input')) fields.requireKind('input', 'string', 'array');
   fields.optionalBoolean('background');
   refuseBackground(fields);
+  const isCompaction = compactsOnly(request);
+  if (isCompaction && fields.isTrue('stream'))
+    throw fields.refusal('stream', 'unsupported_parameter', 'compactions are not streamed; remove it');
   return {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
@@ -56,13 +64,25 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     choices: 1,
     effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),
     serviceTier: serviceTierIn(fields),
-    store: fields.optionalBoolean('store'),
+    // Compactions carry their content with them.
+    store: isCompaction ? false : fields.optionalBoolean('store'),
+    compacts: isCompaction || wantsCompaction(fields),
     affinity: affinityIn(fields),
     outside: outsideContentIn(fields),
     demands: MEMBERS.demandsIn(fields, request),
     size: fields.size,
     fields,
   };
+}
+
+/** Whether the request is for a compaction, which has other members and another response. */
+export const compactsOnly = ({ path }: RequestLine): boolean => path === COMPACT_PATH;
+
+function wantsCompaction(fields: JsonFields): boolean {
+  const type = fields.elements(ITEMS).at(-1)?.members.get(ITEM_TYPE);
+  if (type !== undefined && fields.text(type) === JSON.stringify(COMPACTION_TRIGGER)) return true;
+  const management = fields.value(CONTEXT_MANAGEMENT);
+  return Array.isArray(management) && management.length > 0;
 }
 
 /** If a previous response is the only outside content, its tokens may be known. */

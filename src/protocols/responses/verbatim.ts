@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
   type Call,
   type CallHead,
@@ -23,10 +23,12 @@ import {
   PASSED,
   passUnlessError,
   readResponseFields,
+  sealedSummary,
   SplicedBody,
   type SseEvent,
   stateSignals,
   type StreamMeter,
+  summaryText,
   truncatedStream,
   unreadableEvent,
   upstreamHeaders,
@@ -35,7 +37,7 @@ import {
   usageSignals,
   type VerbatimLane,
 } from '../contract/index.js';
-import { VERBATIM_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
+import { compactsOnly, VERBATIM_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';
 
 const RESPONSE_MEMBERS = jsonInterests(...usageMembers(''), 'status', 'error');
@@ -44,15 +46,13 @@ const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 /** Responses for its own clients. */
 export class ResponsesVerbatim implements VerbatimLane {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
+    const isCompaction = compactsOnly(call.request);
+    const edits = isCompaction ? unlimited(target) : [...limitEdits(call, target), ...storeEdits(call, target)];
     return {
-      path: '/responses',
+      path: isCompaction ? '/responses/compact' : '/responses',
       query: '',
       headers: upstreamHeaders(call, ...VERBATIM_HEADERS),
-      body: new SplicedBody(call.body, [
-        ...commonEdits(call, target),
-        ...limitEdits(call, target),
-        ...storeEdits(call, target),
-      ]),
+      body: new SplicedBody(call.body, [...commonEdits(call, target, readCompaction), ...edits]),
     };
   }
 
@@ -66,6 +66,21 @@ export class ResponsesVerbatim implements VerbatimLane {
     const usage = usageOf(head, fields, '', toolUsesIn(latin1(body), fields, 'output'));
     return [...usageSignals(usage, body, TEXTS), ...createdIn(head, body, stateOfResponse)];
   }
+}
+
+/** Compactions made here are readable text for every upstream. */
+export function readCompaction({ type, encrypted_content: sealed }: JsonObject): string | undefined {
+  const summary = type === 'compaction' ? sealedSummary(sealed) : undefined;
+  if (summary === undefined) return undefined;
+  const content = [{ type: 'input_text', text: summaryText(summary.text) }];
+  return JSON.stringify({ type: 'message', role: 'user', content });
+}
+
+/** Compactions have no output limit. @throws AppError insufficient_quota when only part of one is affordable */
+function unlimited({ outputLimit }: UpstreamTarget): readonly JsonEdit[] {
+  if (outputLimit === undefined) return [];
+  const message = `insufficient quota: the remaining credit covers ${outputLimit} output tokens of this compaction. Add credit.`;
+  throw new AppError('insufficient_quota', message);
 }
 
 function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly JsonEdit[] {

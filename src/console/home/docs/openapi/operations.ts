@@ -98,6 +98,18 @@ const CALLS: Paths = {
   '/v1/responses': {
     post: call(['createResponse', 'Create a response (OpenAI Responses)', 'ResponsesRequest'], OPENAI),
   },
+  '/v1/responses/compact': {
+    post: {
+      operationId: 'compactConversation',
+      summary: 'Compact a conversation (OpenAI Responses)',
+      parameters: [IDEMPOTENCY, ENCODING],
+      requestBody: { required: true, content: json(reference('CompactionRequest')) },
+      responses: {
+        200: { ...ok('The compacted conversation.', reference('Compaction')), headers: CALL_HEADERS },
+        ...OPENAI,
+      },
+    },
+  },
   '/v1/responses/input_tokens': { post: count('countResponsesInput', 'Error', 'ResponsesInputTokens') },
   '/v1/chat/completions': {
     post: call(

@@ -204,6 +204,34 @@ const REQUESTS: Readonly<Record<string, Schema>> = {
     required: ['model'],
     additionalProperties: true,
   },
+  CompactionRequest: {
+    type: 'object',
+    description: PASSED_ON,
+    properties: {
+      model: modelName,
+      input: { type: ['string', 'array'], description: 'The conversation.' },
+      instructions: { type: ['string', 'null'], description: 'Instructions for the model.' },
+      previous_response_id: { type: ['string', 'null'], description: 'ID of the response to compact, with its input.' },
+    },
+    required: ['model'],
+    additionalProperties: true,
+  },
+  Compaction: {
+    type: 'object',
+    properties: {
+      id: text(),
+      object: { type: 'string', const: 'response.compaction' },
+      created_at: { type: 'integer' },
+      output: {
+        type: 'array',
+        items: { type: 'object' },
+        description: 'User messages and a compaction item: the input to continue from.',
+      },
+      usage: { type: 'object' },
+    },
+    required: ['id', 'object', 'created_at', 'output', 'usage'],
+    additionalProperties: true,
+  },
   ChatCompletionsRequest: {
     type: 'object',
     description: PASSED_ON,
