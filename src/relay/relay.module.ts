@@ -11,6 +11,7 @@ import { AdapterRegistry, adaptersIn } from './adapter.registry.js';
 import { AdmissionControl, ModelAccess } from './admission-control.js';
 import { apiControllers, ModelsController } from './api-controllers.js';
 import { BillingModule } from './billing/index.js';
+import { BackgroundRuns } from './background-run.js';
 import { Bodies } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
 import { CallLimits } from './call-limits.js';
@@ -70,6 +71,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     ResponseStore,
     Attempts,
     Bodies,
+    BackgroundRuns,
     BodyBudget,
     CallGuard,
     CallLimits,

@@ -14,6 +14,7 @@ import {
 } from '../protocols/contract/index.js';
 import { AdmissionControl } from './admission-control.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
+import { BackgroundRuns } from './background-run.js';
 import { Bodies, type HeldBody } from './bodies.js';
 import type { CallContext, IncomingCall } from './call-context.js';
 import { Attempts } from './failover.js';
@@ -49,6 +50,7 @@ export class RelayService {
     private readonly admissionControl: AdmissionControl,
     private readonly attempts: Attempts,
     private readonly replies: Replies,
+    private readonly background: BackgroundRuns,
   ) {}
 
   /**
@@ -59,6 +61,10 @@ export class RelayService {
     const { caller } = incoming;
     return this.received(requestReader, incoming, (received, response) => {
       const { call, responseAdapter, share } = received;
+      if (call.head.background === true) {
+        const shared = this.replies.share(call.id, response, this.run(received, caller, response));
+        return this.background.serve({ call, caller, responseAdapter, shared }, reply);
+      }
       if (share !== undefined) return this.sendShared(received, share, caller, response, reply);
       return this.replies.send(reply, call, responseAdapter, response, this.run(received, caller, response));
     });
@@ -168,6 +174,7 @@ export class RelayService {
     const { call, requestAdapter, body } = received;
     try {
       const key = idempotencyKeyOf(call.request);
+      if (call.head.background === true) this.background.require(received, caller, key);
       if (key === undefined) return undefined;
       const fingerprint = await fingerprintOf(call.request, requestAdapter.fingerprintHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;

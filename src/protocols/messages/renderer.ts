@@ -207,10 +207,10 @@ function blockOf(part: ResponsePart, context: RenderContext): readonly TreeObjec
 }
 
 /** The seal marks it as readable text for other upstreams, which would reject it. */
-const compactionOf = (text: string, { seal }: RenderContext): TreeObject => ({
+const compactionOf = (text: string, context: RenderContext): TreeObject => ({
   type: 'compaction',
   content: text,
-  encrypted_content: seal({ kind: 'summary', family: '', data: '', text: '' }),
+  encrypted_content: context.seal({ kind: 'summary', family: '', data: '', text: '' }),
 });
 
 function reasoningOf({ text, opaque }: ReasoningPart, context: RenderContext): readonly TreeObject[] {

@@ -11,7 +11,6 @@ import {
   type OutsideContent,
   outsideIn,
   PROMPT_CACHE_KEY,
-  refuseBackground,
   type RequestLine,
   serviceTierIn,
 } from '../contract/index.js';
@@ -52,14 +51,18 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   const stored = STORED_INPUTS.some((name) => fields.has(name));
   if (!stored || fields.has('input')) fields.requireKind('input', 'string', 'array');
-  fields.optionalBoolean('background');
-  refuseBackground(fields);
+  const background = fields.optionalBoolean('background') === true;
   const isCompaction = compactsOnly(request);
-  if (isCompaction && fields.isTrue('stream'))
-    throw fields.refusal('stream', 'unsupported_parameter', 'compactions are not streamed; remove it');
+  const unsuitable = isCompaction ? ['stream', 'background'].find((name) => fields.isTrue(name)) : undefined;
+  if (unsuitable !== undefined)
+    throw fields.refusal(unsuitable, 'unsupported_parameter', 'not possible for compactions; remove it');
+  if (background && fields.optionalBoolean('store') === false)
+    throw fields.refusal('background', 'invalid_value', 'background responses are stored; remove "store": false');
   return {
     model,
-    stream: fields.optionalBoolean('stream') ?? false,
+    // Background responses can be streamed later.
+    stream: (fields.optionalBoolean('stream') ?? false) || background,
+    background,
     outputLimit: fields.optionalInteger(OUTPUT_LIMIT, { min: 0 }),
     choices: 1,
     effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),

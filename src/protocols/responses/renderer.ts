@@ -201,8 +201,8 @@ export class ResponsesRenderer implements StreamRenderer {
   }
 }
 
-const sealSummary = ({ seal }: RenderContext, text: string, replaced: Replaced): string =>
-  seal({ kind: 'summary', family: '', data: replaced, text });
+const sealSummary = (context: RenderContext, text: string, replaced: Replaced): string =>
+  context.seal({ kind: 'summary', family: '', data: replaced, text });
 
 /** The messages of the user, and the compaction of everything. */
 function renderCompaction({ parts, usage }: CallResult, context: RenderContext): string {

@@ -58,18 +58,18 @@ export function readInput(request: TreeReader, reading: Reading): void {
 export type Replaced = 'all' | 'all but user messages';
 
 /** The items without those that the last readable compaction replaces. Instructions stay. */
-export function afterCompaction(request: TreeReader, { unseal }: Pick<ParseContext, 'unseal'>): readonly TreeReader[] {
+export function afterCompaction(request: TreeReader, context: ParseContext): readonly TreeReader[] {
   const items = request.children('input');
-  const at = items.findLastIndex((item) => sealedIn(item, unseal) !== undefined);
-  const replaced = items[at] && sealedIn(items[at], unseal)?.data;
+  const at = items.findLastIndex((item) => sealedIn(item, context) !== undefined);
+  const replaced = items[at] && sealedIn(items[at], context)?.data;
   const kept = (role: unknown): boolean =>
     role === 'system' || role === 'developer' || (role === 'user' && replaced !== ('all' satisfies Replaced));
   return items.filter((item, index) => index >= at || kept(item.value('role')));
 }
 
-function sealedIn(item: TreeReader, unseal: ParseContext['unseal']): OpaqueReasoning | undefined {
+function sealedIn(item: TreeReader, context: ParseContext): OpaqueReasoning | undefined {
   const sealed = item.value('type') === 'compaction' ? item.value('encrypted_content') : undefined;
-  const opaque = typeof sealed === 'string' ? unseal(sealed) : undefined;
+  const opaque = typeof sealed === 'string' ? context.unseal(sealed) : undefined;
   return opaque?.kind === 'summary' ? opaque : undefined;
 }
 
@@ -139,7 +139,7 @@ function rejectReference(item: TreeReader): never {
 
 /** As with reasoning, only compactions sealed by this relay can be read. */
 function readCompaction(item: TreeReader, { conversation, context }: Reading): void {
-  const summary = sealedIn(item, context.unseal);
+  const summary = sealedIn(item, context);
   if (summary === undefined) context.warnings.warn('compaction_unreadable', item.path);
   else conversation.addTurn('user', [{ kind: 'text', text: summaryText(summary.text) }]);
 }

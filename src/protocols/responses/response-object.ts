@@ -71,7 +71,7 @@ function lastingMembers(call: Call, request: TreeObject): TreeObject {
     tool_choice: request['tool_choice'] ?? 'auto',
     parallel_tool_calls: request['parallel_tool_calls'] !== false,
     truncation: stringIn(request, 'truncation') ?? 'disabled',
-    background: false,
+    background: request['background'] === true,
     store: request['store'] !== false,
     service_tier: 'default',
     metadata: objectIn(request, 'metadata'),

@@ -47,7 +47,9 @@ const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 export class ResponsesVerbatim implements VerbatimLane {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     const isCompaction = compactsOnly(call.request);
-    const edits = isCompaction ? unlimited(target) : [...limitEdits(call, target), ...storeEdits(call, target)];
+    const edits = isCompaction
+      ? unlimited(target)
+      : [...limitEdits(call, target), ...storeEdits(call, target), ...backgroundEdits(call)];
     return {
       path: isCompaction ? '/responses/compact' : '/responses',
       query: '',
@@ -91,6 +93,10 @@ function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly J
 /** The vendor stores responses by default. */
 const storeEdits = ({ head }: Call, { mayStore }: UpstreamTarget): readonly JsonEdit[] =>
   mayStore || head.store === false ? [] : [head.fields.assign('store', 'false')];
+
+/** Background responses run here; the upstream streams them. */
+const backgroundEdits = ({ head: { background, fields } }: Call): readonly JsonEdit[] =>
+  background === true ? [fields.assign('background', 'false'), fields.assign('stream', 'true')] : [];
 
 const DELTA = new MemberFinder('delta');
 /** Distinguishes event types from those of nested items and parts. */

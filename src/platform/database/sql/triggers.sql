@@ -12,6 +12,13 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- Likewise its background responses; running ones are then cancelled.
+CREATE OR REPLACE FUNCTION end_background_responses() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM background_responses WHERE key_id = NEW.id;
+  RETURN NULL;
+END $$;
+
 -- Deletes the upstream states of a deleted account.
 CREATE OR REPLACE FUNCTION end_upstream_states() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -141,14 +141,26 @@ const STORED_RESPONSES: Paths = {
     get: {
       operationId: 'getResponse',
       summary: 'Get a stored response',
-      parameters: [ID],
-      responses: { 200: ok('The stored response.', { type: 'object' }), ...refused },
+      parameters: [
+        ID,
+        optional('query', 'stream', 'true: the events of a background response.', 'boolean'),
+        optional('query', 'starting_after', 'Only events after this sequence number.', 'integer'),
+      ],
+      responses: { 200: ok('The response, as it is now.', { type: 'object' }), ...refused },
     },
     delete: {
       operationId: 'deleteResponse',
       summary: 'Delete a stored response',
       parameters: [ID],
       responses: { 200: ok('Deleted.', reference('DeletedResponse')), ...refused },
+    },
+  },
+  '/v1/responses/{id}/cancel': {
+    post: {
+      operationId: 'cancelResponse',
+      summary: 'Cancel a background response',
+      parameters: [ID],
+      responses: { 200: ok('The response, as it ended.', { type: 'object' }), ...refused },
     },
   },
   '/v1/responses/{id}/input_items': {

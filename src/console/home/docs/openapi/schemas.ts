@@ -200,6 +200,11 @@ const REQUESTS: Readonly<Record<string, Schema>> = {
         type: ['boolean', 'null'],
         description: 'Store the response so that it can be continued. Default: true.',
       },
+      background: { type: ['boolean', 'null'], description: 'Run without the client: poll, resume or cancel by ID.' },
+      context_management: {
+        type: ['array', 'null'],
+        description: 'Compact the conversation from compact_threshold on.',
+      },
     },
     required: ['model'],
     additionalProperties: true,
