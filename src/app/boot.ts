@@ -1,6 +1,7 @@
 import { Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -12,7 +13,7 @@ import { AlertWatch } from '../keys/alerts/index.js';
 import { KeyWatch } from '../keys/index.js';
 import { type FirstRun, Onboarding } from '../keys/onboarding/index.js';
 import { AuditModule } from '../platform/audit/index.js';
-import { type Config, ConfigModule } from '../platform/config/index.js';
+import { type Config, ConfigModule, PACKAGE_ROOT } from '../platform/config/index.js';
 import { DatabaseModule, Notifications } from '../platform/database/index.js';
 import { CallCounts } from '../platform/limits/index.js';
 import { PinoLogger } from '../platform/logging/index.js';
@@ -107,6 +108,11 @@ async function greet(app: NestFastifyApplication, config: Config): Promise<void>
 })
 export class AppModule {}
 
+/** How to start the server and run a command: a release has a program for both, a checkout has npm. */
+const COMMANDS = existsSync(join(PACKAGE_ROOT, 'switchboard'))
+  ? { start: './switchboard start', command: './switchboard' }
+  : { start: 'npm start', command: 'npm run -s switchboard --' };
+
 /**
  * The startup message; on the first run with everything needed for a first call.
  * @param hasDemoModel whether the demo model is available
@@ -126,6 +132,7 @@ export function printWelcome(
   const { email, password, keySecret, credit } = firstRun;
   return `
 Switchboard is at ${address}
+Sign in there with a browser. Programs use the API key.
 
   Administrator   ${email}
   Password        ${password}   (shown once)
@@ -133,10 +140,11 @@ Switchboard is at ${address}
   First API key   ${keySecret}   (shown once, with $${formatUsd(credit)} of credit)
 
 Base URL: ${address}/v1 for OpenAI clients, ${address} for Anthropic clients.
-${mail}${hasDemoModel ? firstCalls(address, keySecret) : 'No models are available yet.'}
+${mail}
+${hasDemoModel ? firstCalls(address, keySecret) : 'No models are available yet.'}
 
 To connect a real model, sign in and add a model and a channel at ${address}/admin,
-or apply a file: OPENAI_KEY=… npm start, then npm run -s switchboard -- catalog apply examples/openai.yaml
+or apply a file: OPENAI_KEY=… ${COMMANDS.start}, then ${COMMANDS.command} catalog apply examples/openai.yaml
 
 `;
 }

@@ -14,7 +14,7 @@ import {
   type Ticket,
   unpricedTool,
 } from './billing/index.js';
-import type { CallContext } from './call-context.js';
+import type { ReplyState } from './call-context.js';
 import { CallLimits } from './call-limits.js';
 import { RelayMetrics } from './replies.js';
 import { NoChannel } from './routing/index.js';
@@ -168,7 +168,7 @@ class ServedElsewhere extends AppError {
 /** A call to be admitted. */
 interface PendingCall {
   readonly ticket: Ticket;
-  readonly response: CallContext;
+  readonly response: ReplyState;
   /** Of the protocol of the response, which reports remaining limits. */
   readonly responseAdapter: ProtocolAdapter;
   /** The client's idempotency key, with the ID of the API key. */

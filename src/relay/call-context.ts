@@ -28,7 +28,7 @@ export interface ReplyFacts {
 }
 
 /** State shared by the engine and the reply writer during one call. */
-export class CallContext implements ReplyFacts {
+export class ReplyState implements ReplyFacts {
   /** What the response waited for. */
   readonly waits: Waits;
   /** Back-pressure from the client to the current upstream. */

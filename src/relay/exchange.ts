@@ -1,30 +1,56 @@
 import { Injectable } from '@nestjs/common';
-import { concat, concatMap, defer, isObservable, type Observable, of, switchMap, throwError, timeout } from 'rxjs';
-import type { Channel, ChannelTimeouts } from '../catalog/channels/index.js';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  isObservable,
+  map,
+  type Observable,
+  of,
+  switchMap,
+  throwError,
+  timeout,
+} from 'rxjs';
+import { type Channel, type ChannelTimeouts, upstreamModel } from '../catalog/channels/index.js';
 import { AppError, monotonicMs, recordedMessage } from '../platform/shared/index.js';
 import {
+  type Call,
   type FinishedCompaction,
   type Flow,
   type Frame,
   NO_BYTES,
   passUsage,
+  type ProtocolAdapter,
+  type ProtocolId,
   type TokenUsage,
+  TranslationWarnings,
   type UpstreamAdapter,
   type UpstreamRequest,
+  type UpstreamTarget,
+  type VerbatimLane,
 } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import type { AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
-import type { CallContext } from './call-context.js';
+import type { Admission, AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
+import type { ReplyState } from './call-context.js';
 import { lane, type LaneOutlet } from './lane.js';
-import { type PreparedRequest, prepareRequest, type RunningCall, translateRequest } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
-import { TranslationTooSlow } from './relay.errors.js';
+import { NotForThisChannel, TranslationTooSlow } from './relay.errors.js';
 import { ResponseStore } from './response-store.js';
 import type { FrameOutlet } from './response-stream.js';
 import type { Assignment } from './routing/index.js';
 import type { CallTranslation } from './call-translation.js';
-import type { Translator } from './translation.service.js';
+import type { TranslatedRequest, Translator } from './translation.service.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
+
+/** An admitted call in progress. */
+export interface RunningCall {
+  readonly ticket: Ticket;
+  readonly admission: Admission;
+  readonly response: ReplyState;
+  /** Of the protocol of the response; the request is in the call's own. */
+  readonly responseAdapter: ProtocolAdapter;
+}
 
 /** One request to one upstream. */
 interface AttemptContext {
@@ -161,10 +187,117 @@ function compactedFirst(
   });
 }
 
-function attemptTarget({ channel, credential }: Assignment, model: string, upstreamModel: string): AttemptTarget {
+/** A request ready to be sent, and what is needed to read its response. */
+interface PreparedRequest {
+  readonly target: UpstreamTarget;
+  readonly request: UpstreamRequest;
+  /** Undefined for verbatim requests. */
+  readonly translation: CallTranslation | undefined;
+  readonly warnings: TranslationWarnings;
+  /** Number of stop sequences sent upstream. */
+  readonly stopsSent: number;
+}
+
+/**
+ * Synchronous unless a large request is translated.
+ * @param translator reads the request if the upstream's protocol differs
+ * @throws AppError of the adapter; NotForThisChannel when the protocol cannot express the request
+ */
+function prepareRequest(
+  running: RunningCall,
+  channel: Channel,
+  adapter: UpstreamAdapter,
+  translator: Translator,
+): PreparedRequest | Observable<PreparedRequest> {
+  const { call } = running.ticket;
+  if (passesVerbatim(call, running.responseAdapter.id, channel, adapter)) {
+    const target = targetOf(running, channel, false);
+    // A verbatim request sends everything.
+    const whole = { translation: undefined, warnings: new TranslationWarnings(false), stopsSent: Infinity };
+    return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
+  }
+  return translateRequest(targetOf(running, channel, true), adapter, translator);
+}
+
+/**
+ * The request in the upstream's protocol.
+ * @param finished compaction of the conversation, if it was compacted first
+ */
+function translateRequest(
+  target: UpstreamTarget,
+  adapter: UpstreamAdapter,
+  translator: Translator,
+  finished?: FinishedCompaction,
+): PreparedRequest | Observable<PreparedRequest> {
+  const prepared = ({ request, translation, warnings }: TranslatedRequest): PreparedRequest => ({
+    target,
+    request,
+    translation,
+    warnings,
+    stopsSent: request.stopSequencesSent ?? 0,
+  });
+  try {
+    const built = translator.build(adapter, target, finished);
+    if (!isObservable(built)) return prepared(built);
+    return built.pipe(
+      map(prepared),
+      catchError((error: unknown) => throwError(() => unfit(error))),
+    );
+  } catch (error) {
+    throw unfit(error);
+  }
+}
+
+const unfit = (error: unknown): unknown =>
+  error instanceof AppError && error.kind === 'invalid_request' ? new NotForThisChannel(error) : error;
+
+/**
+ * Whether the client's bytes are sent unchanged: the upstream uses the same protocol, the response form matches, and it
+ * can compact conversations if necessary.
+ */
+export function passesVerbatim(
+  { protocol, head }: Pick<Call, 'protocol' | 'head'>,
+  responseProtocol: ProtocolId,
+  channel: Channel,
+  adapter: Pick<UpstreamAdapter, 'verbatim'>,
+): adapter is { readonly verbatim: VerbatimLane } {
+  const isNative = adapter.verbatim !== undefined && channel.protocol === protocol && responseProtocol === protocol;
+  const folds = channel.flags['forceUpstreamStream'] === true && !head.stream;
+  const summarizes = head.compacts === true && channel.flags['compaction'] === false;
+  return isNative && !folds && !summarizes;
+}
+
+function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {
+  const { model, caller } = admission.plan;
+  const flags = { ...model.capabilities, ...channel.flags };
+  // Streaming upstream shows progress of long responses; a client without streaming gets them collected.
+  const folds = translated && flags['forceUpstreamStream'] !== false;
+  return {
+    model: upstreamModel(channel, model.name),
+    outputLimit: admission.outputLimit,
+    flags,
+    stream: ticket.call.head.stream || folds,
+    maxOutputTokens: model.maxOutputTokens,
+    mayStore: caller.storesResponses,
+    family: channel.family,
+    namedModels: admission.plan.namedModels && namedUpstream(channel, admission.plan.namedModels.keys()),
+  };
+}
+
+const namedUpstream = (channel: Channel, names: Iterable<string>): ReadonlyMap<string, string> =>
+  new Map(Array.from(names, (name) => [name, upstreamModel(channel, name)]));
+
+function attemptTarget({ channel, credential }: Assignment, model: string, sentModel: string): AttemptTarget {
   const { name, protocol, credentials, costs } = channel;
   const ordinal = credential === undefined ? null : credentials.indexOf(credential) + 1;
-  return { channel: name, protocol, upstreamModel, credential: ordinal, cost: costs.get(model), offers: channel };
+  return {
+    channel: name,
+    protocol,
+    upstreamModel: sentModel,
+    credential: ordinal,
+    cost: costs.get(model),
+    offers: channel,
+  };
 }
 
 /** Time limits of an attempt beyond those of its connection, in ms. */
@@ -195,7 +328,7 @@ class AttemptWatch implements LaneOutlet {
   constructor(
     private readonly out: FrameOutlet,
     private readonly attempt: AttemptLog,
-    private readonly response: CallContext,
+    private readonly response: ReplyState,
     { firstMs, totalMs }: TimeLimits,
   ) {
     const { flow } = response;

@@ -5,9 +5,9 @@ import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
 import { misfitOf, onceResolved } from './admission-control.js';
 import { type Ticket, unpricedTool } from './billing/index.js';
-import { Exchange } from './exchange.js';
-import { NotForThisChannel, type RunningCall } from './prepared-request.js';
+import { Exchange, type RunningCall } from './exchange.js';
 import { RelayTimings } from './relay-timings.js';
+import { NotForThisChannel } from './relay.errors.js';
 import { admitsReferences, pinnedOrigin, type ResolvedReferences, ResponseStore } from './response-store.js';
 import {
   type Affinity,

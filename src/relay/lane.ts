@@ -9,7 +9,7 @@ import {
   type UpstreamHeaders,
   type VerbatimLane,
 } from '../protocols/contract/index.js';
-import type { CallContext } from './call-context.js';
+import type { ReplyState } from './call-context.js';
 import { type FrameOutlet, type ResponseSink, ResponseSize, ResponseStream } from './response-stream.js';
 import { type LaneContext, translatedSink } from './translated-sink.js';
 import type { UpstreamPart } from './upstream/upstream-client.js';
@@ -108,7 +108,7 @@ export class VerbatimWhole implements ResponseSink {
     private readonly out: FrameOutlet,
     private readonly meter: VerbatimLane,
     private readonly call: Call,
-    private readonly response: CallContext,
+    private readonly response: ReplyState,
   ) {}
 
   chunk(bytes: Uint8Array): void {

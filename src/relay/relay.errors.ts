@@ -36,6 +36,14 @@ export class TranslationTooSlow extends AppError {
   }
 }
 
+/** The channel's protocol cannot express the request; another channel may. */
+export class NotForThisChannel extends Error {
+  /** @param reason error for the client if no other channel is suitable */
+  constructor(readonly reason: AppError) {
+    super(reason.message);
+  }
+}
+
 /** The key does not allow stored responses, but the request needs them. */
 export class StorageDisabled extends AppError {
   /** The client requests storage. */

@@ -16,7 +16,7 @@ import { AdmissionControl } from './admission-control.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
 import { BackgroundRuns } from './background-run.js';
 import { Bodies, type HeldBody } from './bodies.js';
-import type { CallContext, IncomingCall } from './call-context.js';
+import type { ReplyState, IncomingCall } from './call-context.js';
 import { Attempts } from './failover.js';
 import type { RequestReader } from './protocol-detection.js';
 import { Replies } from './replies.js';
@@ -86,7 +86,7 @@ export class RelayService {
   private async received<Result>(
     requestReader: RequestReader,
     incoming: IncomingCall,
-    respond: (received: ReceivedCall, response: CallContext) => Promise<Result>,
+    respond: (received: ReceivedCall, response: ReplyState) => Promise<Result>,
   ): Promise<Result> {
     const { id, caller, arrival } = incoming;
     const response = this.replies.open(id, caller, arrival.startedMs);
@@ -109,7 +109,7 @@ export class RelayService {
   run(
     { call, requestAdapter, responseAdapter }: Omit<ReceivedCall, 'body' | 'share'>,
     caller: Caller,
-    response: CallContext,
+    response: ReplyState,
     idempotencyKey?: string,
   ): Observable<Frame> {
     return defer(() => {
@@ -131,7 +131,7 @@ export class RelayService {
   private async readOrRefuse(
     requestReader: RequestReader,
     incoming: IncomingCall,
-    response: CallContext,
+    response: ReplyState,
   ): Promise<ReceivedCall> {
     const { id, caller, arrival } = incoming;
     try {
@@ -169,7 +169,7 @@ export class RelayService {
   private async shareOf(
     received: Omit<ReceivedCall, 'share'>,
     caller: Caller,
-    response: CallContext,
+    response: ReplyState,
   ): Promise<Share | undefined> {
     const { call, requestAdapter, body } = received;
     try {
@@ -195,7 +195,7 @@ export class RelayService {
     { call, responseAdapter, body }: ReceivedCall,
     share: Share,
     caller: Caller,
-    response: CallContext,
+    response: ReplyState,
     reply: FastifyReply,
   ): Promise<void> {
     const { facts, frames } = share.response.reply(share.isGuest ? response.waits : undefined);

@@ -8,7 +8,7 @@ import { Metrics } from '../platform/metrics/index.js';
 import { AppError } from '../platform/shared/index.js';
 import type { Call, Frame, ProtocolAdapter, ProtocolId } from '../protocols/contract/index.js';
 import { BodyBudget } from './body-budget.js';
-import { CallContext, type ReplyFacts } from './call-context.js';
+import { ReplyState, type ReplyFacts } from './call-context.js';
 import { RelayTimings } from './relay-timings.js';
 import { RunState } from './run-state.js';
 import { SharedMemory, SharedResponse } from './shared-response.js';
@@ -80,8 +80,8 @@ export class Replies {
   ) {}
 
   /** The context of a new call. Close it in any case. */
-  open(callId: string, caller: Caller, startedMs: number): CallContext {
-    const response = new CallContext(this.state.begin(callId, caller), startedMs);
+  open(callId: string, caller: Caller, startedMs: number): ReplyState {
+    const response = new ReplyState(this.state.begin(callId, caller), startedMs);
     response.onHeadSent = (relayMs) => this.metrics.addLatency(relayMs);
     return response;
   }
@@ -91,7 +91,7 @@ export class Replies {
   }
 
   /** A response that several clients may share. */
-  share(callId: string, response: CallContext, frames: Observable<Frame>): SharedResponse {
+  share(callId: string, response: ReplyState, frames: Observable<Frame>): SharedResponse {
     return new SharedResponse(callId, response, frames, this.memory);
   }
 

@@ -1,6 +1,6 @@
 import { concat, from, map, of, range } from 'rxjs';
 import type { Call, Frame, StreamDecoder, StreamMeter, VerbatimLane } from '../protocols/contract/index.js';
-import type { CallContext } from './call-context.js';
+import type { ReplyState } from './call-context.js';
 import { collected } from './collected-response.js';
 import { VerbatimWhole } from './lane.js';
 import type { RelayTimings } from './relay-timings.js';
@@ -36,7 +36,7 @@ describe('a buffered response', () => {
       out as unknown as FrameOutlet,
       {} as VerbatimLane,
       {} as Call,
-      { committed: true, commit: () => undefined } as unknown as CallContext,
+      { committed: true, commit: () => undefined } as unknown as ReplyState,
     );
     for (let mib = 1; mib <= 64; mib += 1) whole.chunk(new Uint8Array(MIB));
     expect(failures).toEqual([]);
@@ -83,7 +83,7 @@ describe('ResponseStream', () => {
   it('passes unchanged events of one chunk on without a copy', () => {
     const frames: Frame[] = [];
     const out = { next: (frame: Frame) => frames.push(frame), error: () => undefined, complete: () => undefined };
-    const response = { committed: true, commit: () => undefined, tail: {} } as unknown as CallContext;
+    const response = { committed: true, commit: () => undefined, tail: {} } as unknown as ReplyState;
     const stream = new ResponseStream(out as unknown as FrameOutlet, PASSING, response, {} as RelayTimings);
     const chunk = Buffer.from('data: {"a":1}\n\ndata: {"a":2}\n\n');
     stream.chunk(chunk);

@@ -11,7 +11,7 @@ import {
   SseSplitter,
   type StreamMeter,
 } from '../protocols/contract/index.js';
-import type { CallContext } from './call-context.js';
+import type { ReplyState } from './call-context.js';
 import type { RelayTimings } from './relay-timings.js';
 
 /** Bytes, or characters before encoding. */
@@ -47,7 +47,7 @@ export class ResponseStream implements ResponseSink {
   constructor(
     private readonly out: FrameOutlet,
     private readonly meter: StreamMeter,
-    private readonly response: CallContext,
+    private readonly response: ReplyState,
     private readonly timings: RelayTimings,
   ) {}
 

@@ -12,8 +12,8 @@ interface RegisteredCall {
 }
 
 /**
- * The state of this process: serving → draining (new calls are rejected, running ones continue) → over (remaining calls
- * fail).
+ * The state of this process: serving → leaving (not ready, but new calls are still accepted) → draining (new calls are
+ * rejected, running ones continue) → over (remaining calls fail).
  */
 @Injectable()
 export class RunState {
@@ -26,9 +26,16 @@ export class RunState {
   private readonly calls = new Map<string, RegisteredCall>();
   /** Responses that run detached from their client. */
   private readonly detached = new Set<Promise<void>>();
+  private isLeaving = false;
   private isDraining = false;
   private isOver = false;
 
+  /** False from the first step of a shutdown on. */
+  get ready(): boolean {
+    return !this.isLeaving && !this.isDraining;
+  }
+
+  /** Whether new calls are rejected. */
   get draining(): boolean {
     return this.isDraining;
   }
@@ -53,7 +60,7 @@ export class RunState {
     this.idle.delete(socket);
     this.responses.add(response);
     this.requestsOn.set(socket, (this.requestsOn.get(socket) ?? 0) + 1);
-    if (this.isDraining) lastOfItsConnection(response);
+    if (!this.ready) lastOfItsConnection(response);
     response.once('close', () => {
       this.responses.delete(response);
       const others = (this.requestsOn.get(socket) ?? 1) - 1;
@@ -102,7 +109,13 @@ export class RunState {
       if (caller.keyId === keyId) interruption.interrupt(error);
   }
 
-  /** Not ready from now on; connections close after their response. Resolves when running requests have ended. */
+  /** Not ready from now on; connections close after their next response, so that their clients go elsewhere. */
+  leave(): void {
+    this.isLeaving = true;
+    for (const response of this.responses) lastOfItsConnection(response);
+  }
+
+  /** Not ready, and new calls are rejected from now on; connections close after their response. Resolves when running requests have ended. */
   drain(): Promise<void> {
     this.isDraining = true;
     for (const socket of this.idle) socket.destroySoon();

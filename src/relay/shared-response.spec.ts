@@ -2,7 +2,7 @@ import { Subject } from 'rxjs';
 import { type Flow, type Frame, Interruption } from '../protocols/contract/index.js';
 import type { Config } from '../platform/config/index.js';
 import { AppError } from '../platform/shared/index.js';
-import { CallContext } from './call-context.js';
+import { ReplyState } from './call-context.js';
 import { SharedMemory, SharedResponse } from './shared-response.js';
 
 const MIB = 1024 * 1024;
@@ -13,7 +13,7 @@ const memoryOf = (sharedMemoryBytes: number): SharedMemory => new SharedMemory({
 /** A running call whose frames the test sends, and its clients. */
 class Running {
   readonly frames = new Subject<Frame>();
-  readonly response = new CallContext(new Interruption(), 0);
+  readonly response = new ReplyState(new Interruption(), 0);
   readonly shared: SharedResponse;
 
   constructor(readonly memory = memoryOf(100 * MIB)) {

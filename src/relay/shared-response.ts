@@ -3,7 +3,7 @@ import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import { Config } from '../platform/config/index.js';
 import { AppError } from '../platform/shared/index.js';
 import { Flow, type Frame, type Waits } from '../protocols/contract/index.js';
-import type { CallContext, ReplyFacts } from './call-context.js';
+import type { ReplyState, ReplyFacts } from './call-context.js';
 
 /** Max bytes buffered for later clients, and max lag of one client behind the others. */
 const MAX_SHARED_BYTES = 8 * 1024 * 1024;
@@ -42,7 +42,7 @@ export class SharedResponse {
   constructor(
     /** ID of the running call. */
     readonly callId: string,
-    private readonly response: CallContext,
+    private readonly response: ReplyState,
     private readonly frames: Observable<Frame>,
     private readonly memory: SharedMemory,
   ) {

@@ -18,11 +18,10 @@ import {
   type UpstreamTarget,
 } from '../protocols/contract/index.js';
 import type { AttemptLog } from './billing/index.js';
-import type { CallContext } from './call-context.js';
-import { EventSignals } from './event-signals.js';
+import type { ReplyState } from './call-context.js';
 import type { RelayTimings } from './relay-timings.js';
 import { type FrameOutlet, type ResponseSink, ResponseSize, ResponseStream } from './response-stream.js';
-import type { CallTranslation } from './call-translation.js';
+import { type CallTranslation, EventSignals } from './call-translation.js';
 import type { Translator } from './translation.service.js';
 
 /**
@@ -65,7 +64,7 @@ export interface LaneContext {
   readonly target: UpstreamTarget;
   /** Number of stop sequences sent upstream. */
   readonly stopsSent: number;
-  readonly response: CallContext;
+  readonly response: ReplyState;
   readonly attempt: AttemptLog;
   readonly timings: RelayTimings;
   /** Undefined for a verbatim request. */
@@ -254,7 +253,7 @@ export class FoldedStream implements ResponseSink {
 interface WholeParts {
   readonly out: FrameOutlet;
   /** Undefined for a summary, which is not sent: another channel can still be tried. */
-  readonly response: CallContext | undefined;
+  readonly response: ReplyState | undefined;
   readonly signals: EventSignals;
   /** Renders one JSON object or all events of a stream. @param output estimated tokens */
   readonly render: (result: CallResult, output: number) => string;

@@ -101,9 +101,9 @@ describe('admission and settlement', () => {
   it('settles a call: releases the hold, takes the cost, raises the use of the key, writes row, attempts and ledger', async () => {
     const request = asking(500_000_000n);
     await billing.admit([request]);
-    await expect(billing.settle([finished(request, 30_000_000n, { tries: [attemptOf(request)] })])).resolves.toEqual([
-      30_000_000n,
-    ]);
+    await expect(
+      billing.settle([finished(request, 30_000_000n, { attempt_rows: [attemptOf(request)] })]),
+    ).resolves.toEqual([30_000_000n]);
     await expect(wallet()).resolves.toEqual({ balance: 970_000_000n, held: 0n, holds: 0, owed: 0n });
     const [row] = await sql.query('SELECT cost, uncollected, status FROM calls WHERE id = $1', [request.id]);
     expect(row).toEqual({ cost: '30000000', uncollected: '0', status: 'succeeded' });
@@ -169,7 +169,7 @@ describe('admission and settlement', () => {
         output_limit: 4096,
         snapshot: '{"price":"1"}',
         lines: '[{"item":"input"}]',
-        tries: [attempt],
+        attempt_rows: [attempt],
       }),
     ]);
     const [row] = await sql.query('SELECT * FROM calls WHERE id = $1', [id]);

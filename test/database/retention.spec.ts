@@ -53,7 +53,7 @@ describe('calls that are kept for two months', () => {
     const version = await query<{ version: string }>('SELECT version FROM catalog_state');
     await get(BillingRepository).admit(asked.map((each) => ({ ...each, catalog_version: version[0]?.version ?? '' })));
     await get(BillingRepository).settle(
-      asked.map((each, index) => finished(each, calls[index]?.cost ?? 0n, { tries: [attemptOf(each)] })),
+      asked.map((each, index) => finished(each, calls[index]?.cost ?? 0n, { attempt_rows: [attemptOf(each)] })),
     );
     const ids = asked.map(({ id }) => id);
     await query('ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_are_append_only');

@@ -65,7 +65,7 @@ describe('the queue of settlements', () => {
 
   it('counts a call once that is put aside', async () => {
     const refused = finished(await bench.opened(100n), 30n, REFUSED);
-    await expect(queue.record(refused, { trace: undefined })).rejects.toThrow('could not be recorded');
+    await expect(queue.enqueue(refused, { trace: undefined })).rejects.toThrow('could not be recorded');
     const { registry } = bench.app.get(Metrics, { strict: false });
     const counted = await registry.getSingleMetric('switchboard_calls_total')?.get();
     expect(counted?.values).toMatchObject([{ value: 1, labels: { status: 'failed', reason: 'unavailable' } }]);

@@ -18,10 +18,12 @@ describe('settlement', () => {
   describe('after a sweep', () => {
     it('replaces it, attempts and all, and charges once', async () => {
       const call = await bench.opened(100n);
-      await expect(bench.settle({ ...swept(call), tries: [attemptOf(call, { channel: 'swept' })] })).resolves.toBe(0n);
-      await expect(bench.settle(finished(call, 30n, { tries: [attemptOf(call, { channel: 'real' })] }))).resolves.toBe(
-        30n,
-      );
+      await expect(
+        bench.settle({ ...swept(call), attempt_rows: [attemptOf(call, { channel: 'swept' })] }),
+      ).resolves.toBe(0n);
+      await expect(
+        bench.settle(finished(call, 30n, { attempt_rows: [attemptOf(call, { channel: 'real' })] })),
+      ).resolves.toBe(30n);
       await expect(rows()).resolves.toEqual([{ status: 'succeeded', cost: '30', billing_basis: 'reported' }]);
       await expect(bench.query('SELECT channel FROM call_attempts')).resolves.toEqual([{ channel: 'real' }]);
       await expect(bench.settle(finished(call, 30n))).resolves.toBeUndefined();

@@ -142,6 +142,28 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
     ]);
   });
 
+  it('are compacted first when they are too large to be translated beside streams', async () => {
+    answers(upstream, summary, reply);
+    const long = 'A hotel near the station. '.repeat(30_000);
+    const { output: items } = await openai().responses.create({
+      model,
+      input: [
+        { role: 'user', content: long },
+        { role: 'assistant', content: 'Yes.' },
+        { role: 'user', content: 'Go on.' },
+      ],
+      context_management: [{ type: 'compaction', compact_threshold: 50_000 }],
+    });
+    expect(items.map(({ type }) => type)).toEqual(['compaction', 'message']);
+    expect([sent(1).includes(SUMMARY), sent(1).includes('Go on.'), sent(1).length < 10_000]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(Number(await costOf())).toBe(SUMMARY_NANOS + REPLY_NANOS);
+    await isExact();
+  });
+
   it('are served as they are below the threshold', async () => {
     answers(upstream, reply);
     const { output: items } = await openai().responses.create({

@@ -184,12 +184,12 @@ describe('the pages of the usage log', () => {
     await row(ann, 2, { status: 'failed', errorReason: 'rate_limit_exceeded', model: 'real', billingBasis: 'free' });
     await row(ann, 3, { status: 'failed', errorReason: 'upstream_error', model: 'real', billingBasis: 'free' });
     const html = await page(LOG);
-    expect(html).toContain('2 refused, 1 failed');
+    expect(html).toContain('2 rejected, 1 failed');
     expect(html).toContain('<option value="real">');
     expect(html).not.toContain('<option value="made-up">');
     const csv = (await browser.get(`${LOG}.csv?result=refused`)).text.trim().split('\n').slice(1);
     expect(csv.map((line) => line.split(',').at(-1))).toEqual(['refused', 'refused']);
-    expect(await page(`/keys/${ann.keyId}/leaked`)).toContain('1 refused');
+    expect(await page(`/keys/${ann.keyId}/leaked`)).toContain('1 rejected');
     expect((await page(`/keys/${ann.keyId}`)).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')).toContain(
       'real 2 1 1 ',
     );
@@ -200,7 +200,7 @@ describe('the pages of the usage log', () => {
     await row(ann, 2 * hour, REFUSED);
     const older = [await row(ann, 5 * hour), await row(ann, 5 * hour, { model: 'other', cost: 7n })];
     const html = await page(LOG);
-    expect(html).toContain('3 calls, 1 refused, per hour');
+    expect(html).toContain('3 calls, 1 rejected, per hour');
     expect(html).toMatch(
       /<tfoot>.*<th scope="row">Total<\/th>\s*<td class="num">3<\/td>\s*<td class="num">1<\/td>\s*<td class="num">0</s,
     );

@@ -65,7 +65,7 @@ export const finished = (
   snapshot: '{}',
   lines: '[]',
   opened: true,
-  tries: [],
+  attempt_rows: [],
   hold_begun_ms: null,
   hold_ms: null,
   settle_wait_ms: null,

@@ -1,7 +1,7 @@
 /** What the specs of a body's members are built from: the members that are read, and what is thrown at a wrong body. */
 
 import { type JsonFields, readJsonFields } from '../../src/protocols/contract/json-fields.js';
-import { jsonInterests } from '../../src/protocols/contract/json-interests.js';
+import { jsonInterests } from '../../src/protocols/contract/json-members.js';
 import { AppError } from '../../src/platform/shared/index.js';
 import { refusalOf } from './calls.js';
 

@@ -59,6 +59,36 @@ function show(line) {
   at('output').append(textOf(event));
 }
 
+// The conversation is in the page alone. A response that failed or was stopped is no turn.
+const turns = form.elements.namedItem('turns');
+function remember(message) {
+  const content = at('output').textContent;
+  if (content === '' || !at('problem').hidden) return;
+  const added = [
+    { role: 'user', content: message },
+    { role: 'assistant', content },
+  ];
+  turns.value = JSON.stringify([...JSON.parse(turns.value || '[]'), ...added]);
+  for (const turn of added) {
+    const [item, name, text] = ['li', 'b', 'span'].map((tag) => document.createElement(tag));
+    name.textContent = turn.role === 'user' ? 'You' : 'Model';
+    text.textContent = turn.content;
+    item.append(name, text);
+    at('conversation').querySelector('ol').append(item);
+  }
+  at('conversation').hidden = false;
+  at('message').value = '';
+}
+document.querySelector('[data-new]').addEventListener('click', (event) => {
+  event.preventDefault();
+  turns.value = '';
+  at('conversation').querySelector('ol').replaceChildren();
+  at('conversation').hidden = true;
+  for (const id of ['output', 'raw', 'charge']) at(id).replaceChildren();
+  at('message').focus();
+  void preview();
+});
+
 async function receive(body) {
   let rest = '';
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
@@ -90,6 +120,7 @@ async function send(button) {
   stop.hidden = false;
   at('output').scrollIntoView({ block: 'nearest' });
   button.disabled = true;
+  const message = at('message').value;
   let id;
   try {
     const { signal } = running;
@@ -98,8 +129,10 @@ async function send(button) {
     // Signed out meanwhile.
     if (answer.redirected) return location.reload();
     id = answer.headers.get('x-request-id');
-    if (answer.ok) await receive(answer.body);
-    else fail((await answer.json()).error.message);
+    if (answer.ok) {
+      await receive(answer.body);
+      remember(message);
+    } else fail((await answer.json()).error.message);
   } catch {
     if (!running.signal.aborted) fail('The connection was lost. Check the usage logs for this call.');
   } finally {

@@ -87,7 +87,7 @@ export class CallPlayer {
   }
 }
 
-function callOf({ createdAt, ip, stream, effort, outputLimit, usage, tries: [{ model, channel }] }: CallScript): Call {
+function callOf({ createdAt, ip, stream, effort, outputLimit, usage, offers: [{ model, channel }] }: CallScript): Call {
   const size = { bytes: usage.input * BYTES_PER_TOKEN, encodedBytes: 0, images: 0 };
   return {
     id: newId('req', createdAt),
@@ -102,9 +102,9 @@ function callOf({ createdAt, ip, stream, effort, outputLimit, usage, tries: [{ m
 
 /** Feeds the ticket with the attempts and signals of a simulated upstream. */
 async function playResponse(ticket: Ticket, script: CallScript): Promise<void> {
-  const { ending, tries, stream, firstTokenMs } = script;
-  tries.forEach((offer, index) => {
-    const last = index === tries.length - 1;
+  const { ending, offers, stream, firstTokenMs } = script;
+  offers.forEach((offer, index) => {
+    const last = index === offers.length - 1;
     const status = last ? ending.upstreamStatus : 529;
     const attempt = new PlayedAttempt(ticket.call, index + 1, offer, timesOf(script, index));
     attempt.connected();
@@ -122,10 +122,10 @@ function since(ms: number): CallTimes {
   return { startedMs, waits: new Waits(startedMs) };
 }
 
-function timesOf({ ending, tries, stream, firstTokenMs, durationMs }: CallScript, index: number): AttemptTimes {
+function timesOf({ ending, offers, stream, firstTokenMs, durationMs }: CallScript, index: number): AttemptTimes {
   const begunMs = ADMITTED_MS + index * FAILED_MS;
   const common = { begunMs, connectMs: CONNECTED_MS };
-  if (index < tries.length - 1)
+  if (index < offers.length - 1)
     return { ...common, headersMs: 90, firstByteMs: 91, firstTokenMs: null, durationMs: FAILED_MS };
   const waitedMs = firstTokenMs - begunMs;
   const headersMs = ending.upstreamStatus === null ? null : Math.round(waitedMs / 2);

@@ -52,7 +52,7 @@ export interface CallScript {
   readonly effort: string | undefined;
   readonly outputLimit: number | undefined;
   /** The attempted channels; all but the last fail. */
-  readonly tries: readonly [SeedOffer, ...SeedOffer[]];
+  readonly offers: readonly [SeedOffer, ...SeedOffer[]];
   readonly usage: TokenUsage;
   readonly firstTokenMs: number;
   readonly durationMs: number;
@@ -98,7 +98,7 @@ export function drawCall(random: SeededRandom, createdAt: number, offers: readon
     stream,
     effort: reasons ? random.pick(EFFORTS) : undefined,
     outputLimit: random.chance(0.5) ? offer.model.maxOutputTokens : undefined,
-    tries: drawTries(random, offer, offers),
+    offers: drawOffers(random, offer, offers),
     usage,
     firstTokenMs,
     durationMs: firstTokenMs + (usage.output - usage.reasoning) * random.spread(6, 20),
@@ -107,7 +107,7 @@ export function drawCall(random: SeededRandom, createdAt: number, offers: readon
 }
 
 /** The offer; sometimes followed by another channel of the same protocol, after a failover. */
-function drawTries(random: SeededRandom, offer: SeedOffer, offers: readonly SeedOffer[]): CallScript['tries'] {
+function drawOffers(random: SeededRandom, offer: SeedOffer, offers: readonly SeedOffer[]): CallScript['offers'] {
   const failover = random.chance(FAILED_OVER);
   const other = offers.find(
     ({ model, channel }) =>

@@ -1,7 +1,7 @@
 import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './protocol.js';
+import { renderUsage } from './renderer.js';
 import { ChatCompletionsUpstream } from './upstream.js';
-import { renderUsage } from './verbatim.js';
 
 const REQUEST = { method: 'POST', path: '/', query: '', headers: {} };
 

@@ -1,6 +1,7 @@
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import {
   type Annotation,
+  cacheWrites,
   type Call,
   type CallEvent,
   type CallResult,
@@ -18,9 +19,9 @@ import {
   type TokenUsage,
   type ToolCallPart,
   type TreeObject,
+  withPasses,
 } from '../contract/index.js';
 import { isLegacy } from './request-tools.js';
-import { renderUsage } from './verbatim.js';
 import { FINISH_REASONS } from './wire.js';
 
 /** JSON around the deltas of a part. */
@@ -216,3 +217,24 @@ function finishReason(stop: StopReason, { request, warnings }: RenderContext): s
 /** One event and no `[DONE]`: clients that ignore the error must still see an unfinished stream. */
 export const streamFailure = (call: Call, error: AppError): string =>
   sseText(undefined, JSON.stringify({ error: openAiErrorBody(error, call.id) }));
+
+/** Passes are included in the totals, since the protocol has none. */
+export function renderUsage(reported: TokenUsage): JsonObject {
+  const usage = withPasses(reported);
+  const { input, cacheRead, output, reasoning, audioInput, audioOutput } = usage;
+  const written = cacheWrites(usage);
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: {
+      cached_tokens: cacheRead,
+      ...(written > 0 && { cache_write_tokens: written }),
+      ...(audioInput !== undefined && { audio_tokens: audioInput }),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      ...(audioOutput !== undefined && { audio_tokens: audioOutput }),
+    },
+  };
+}

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
-  cacheWrites,
   type Call,
   type CallHead,
   type CallSignal,
@@ -34,34 +33,12 @@ import {
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
-  withPasses,
 } from '../contract/index.js';
 import { PATH } from './build.js';
 import { limitName } from './flags.js';
 import { VERBATIM_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, OUTPUT_MEMBERS, WEB_SEARCH } from './head.js';
 
 const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
-
-/** Passes are included in the totals, since the protocol has none. */
-export function renderUsage(reported: TokenUsage): JsonObject {
-  const usage = withPasses(reported);
-  const { input, cacheRead, output, reasoning, audioInput, audioOutput } = usage;
-  const written = cacheWrites(usage);
-  return {
-    prompt_tokens: input,
-    completion_tokens: output,
-    total_tokens: input + output,
-    prompt_tokens_details: {
-      cached_tokens: cacheRead,
-      ...(written > 0 && { cache_write_tokens: written }),
-      ...(audioInput !== undefined && { audio_tokens: audioInput }),
-    },
-    completion_tokens_details: {
-      reasoning_tokens: reasoning,
-      ...(audioOutput !== undefined && { audio_tokens: audioOutput }),
-    },
-  };
-}
 
 type ServedBy = Pick<TokenUsage, 'servedBy'>;
 

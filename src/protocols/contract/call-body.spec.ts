@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type JsonEdit, sealEdits, splice, SplicedBody } from './call-body.js';
 import { JsonReader } from './json-fields.js';
-import { jsonInterests } from './json-interests.js';
+import { jsonInterests } from './json-members.js';
 
 const spliced = (body: string, ...edits: JsonEdit[]): string =>
   Buffer.from(splice(Buffer.from(body), edits)).toString();

@@ -8,7 +8,7 @@ import {
 } from '../../platform/shared/index.js';
 import { errorRecord, type UpstreamErrorDetail } from './error-record.js';
 import { type JsonFields, readJsonFields } from './json-fields.js';
-import type { JsonInterest } from './json-interests.js';
+import type { JsonInterest } from './json-members.js';
 import { objectIn } from './json-text.js';
 import { MAX_RETRY_AFTER_SECONDS } from './openai.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';

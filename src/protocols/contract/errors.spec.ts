@@ -2,7 +2,7 @@ import { refusalOf } from '../../../test/support/calls.js';
 import { cpuMs, STEPS_MS } from '../../../test/support/timing.js';
 import { AppError, type ErrorDetails, type ErrorKind } from '../../platform/shared/index.js';
 import { classifyInnerError, classifyUpstream, readResponseFields, scrub } from './classify-upstream.js';
-import { jsonInterests } from './json-interests.js';
+import { jsonInterests } from './json-members.js';
 import { errorHeaders, messageWithId, renderOpenAiError } from './openai.js';
 
 const error = (kind: ErrorKind, details: ErrorDetails = {}): AppError => new AppError(kind, 'Something.', details);

@@ -1,7 +1,7 @@
 import type { CallBody } from './call-body.js';
 import type { CallAffinity, CallHead, OutsideContent } from './call.js';
 import { type JsonFields, JsonReader } from './json-fields.js';
-import type { JsonInterest } from './json-interests.js';
+import type { JsonInterest } from './json-members.js';
 
 /**
  * Reads the head of a call while its body arrives, so that the end of a large body is cheap. A synchronous state

@@ -99,9 +99,8 @@ export {
 } from './sse.js';
 export { Flow, Interruption, WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './flow.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
-export { type JsonElement, MemberFinder } from './json-members.js';
+export { type JsonElement, jsonInterests, MemberFinder } from './json-members.js';
 export { objectIn, objectsIn, stringOf } from './json-text.js';
-export { jsonInterests } from './json-interests.js';
 export {
   interestsOf,
   MemberReader,
@@ -226,9 +225,11 @@ export {
 export {
   isTreeObject,
   type JsonTree,
+  malformed,
   parseJsonTree,
   RawJson,
   type TreeObject,
+  TreeReader,
   writeJson,
 } from './translation/json-tree.js';
 export {
@@ -237,8 +238,6 @@ export {
   WARNING_MEANINGS,
   type WarningCode,
   TranslationWarnings,
-  malformed,
   unsupported,
 } from './translation/warnings.js';
 export { PartSequencer } from './translation/part-sequencer.js';
-export { TreeReader } from './translation/tree-reader.js';

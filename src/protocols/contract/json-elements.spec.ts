@@ -1,7 +1,7 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { AppError } from '../../platform/shared/index.js';
 import { type JsonFields, JsonReader, readJsonFields } from './json-fields.js';
-import { jsonInterests } from './json-interests.js';
+import { jsonInterests } from './json-members.js';
 
 const INTERESTS = jsonInterests(
   'model',

@@ -1,7 +1,6 @@
 import { AppError, type FieldErrorCode, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import type { BodySize, CallBody, JsonEdit, ObjectPlace } from './call-body.js';
-import type { JsonInterest } from './json-interests.js';
-import type { JsonElement, JsonField, JsonKind } from './json-members.js';
+import type { JsonElement, JsonField, JsonInterest, JsonKind } from './json-members.js';
 import { type JsonScan, JsonScanner } from './json-scanner.js';
 import { CLOSE_BRACE, isWhiteSpace } from './json-text.js';
 import { MAX_STATE_IDS, type StateMember } from './prompt-content.js';

@@ -1,5 +1,5 @@
 import { JsonReader, readJsonFields } from './json-fields.js';
-import { jsonInterests } from './json-interests.js';
+import { jsonInterests } from './json-members.js';
 
 const INTERESTS = jsonInterests('model', 'models[]', 'messages');
 const bodyWith = (name: string, count: number, element = '0'): Buffer =>

@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
 import { type BodySize, type ObjectPlace, SealFinder, sizeOf } from './call-body.js';
-import type { JsonInterest } from './json-interests.js';
+import { type JsonElement, type JsonField, type JsonInterest, JsonMembers } from './json-members.js';
 import { JsonLimits } from './json-limits.js';
-import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
 import {
   CLOSE_BRACE,

@@ -1,8 +1,7 @@
 import { AppError, type FieldErrorCode, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { headerOf, type RequestLine } from './call.js';
 import type { JsonFields } from './json-fields.js';
-import { duplicateMember, type JsonInterest, jsonInterests } from './json-interests.js';
-import type { JsonElement, JsonField } from './json-members.js';
+import { duplicateMember, type JsonElement, type JsonField, type JsonInterest, jsonInterests } from './json-members.js';
 import type { StateMember } from './prompt-content.js';
 import type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
 

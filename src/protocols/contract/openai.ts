@@ -4,7 +4,7 @@ import { countIn, hasAny, irregularIn, type TokenUsage, withParts } from './call
 import { objectIn } from './json-text.js';
 import type { RenderedError } from './protocol-adapter.js';
 import type { OutputFormat } from './translation/content.js';
-import type { TreeReader } from './translation/tree-reader.js';
+import type { TreeReader } from './translation/json-tree.js';
 import { UpstreamRefusal } from './upstream-request.js';
 
 // Errors shared by Responses and Chat Completions.

@@ -138,7 +138,7 @@ export class CallMetrics {
     this.countTokens(row);
     const quality = reportQuality(row);
     if (quality !== undefined) this.reports.inc({ channel: row.channel, quality });
-    for (const { channel, outcome, duration_ms: durationMs, first_token_ms: firstTokenMs } of row.tries) {
+    for (const { channel, outcome, duration_ms: durationMs, first_token_ms: firstTokenMs } of row.attempt_rows) {
       this.attempts.inc({ channel, outcome });
       this.attemptDurations.observe({ channel }, durationMs / 1000);
       if (firstTokenMs !== null) this.attemptFirstTokens.observe({ channel }, firstTokenMs / 1000);

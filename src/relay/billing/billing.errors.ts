@@ -1,5 +1,5 @@
 import { AppError, formatUsd } from '../../platform/shared/index.js';
-import type { ExtensionOutcome, FundsLeft, ShortFunds } from './admission.js';
+import type { AdmissionResult, ExtensionOutcome, FundsLeft, ShortFunds } from './admission.js';
 
 const BUDGET = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
 
@@ -25,6 +25,28 @@ export class AccountOwes extends AppError {
       `insufficient quota: your account owes $${formatUsd(-free)} because a payment was reversed. Top up the wallet; the debt is paid first.`,
       { shouldRetry: false },
     );
+  }
+}
+
+/**
+ * The error for a call without enough money; undefined if it is admitted, or if key or catalog must be reloaded.
+ * @param minimum required nanos
+ */
+export function refusalOf(result: AdmissionResult, minimum: bigint, keyName: string): AppError | undefined {
+  switch (result.outcome) {
+    case 'wallet':
+    case 'key':
+    case 'budget':
+      return new InsufficientQuota(result.outcome, result, minimum, keyName);
+    case 'owed':
+      return new AccountOwes(result);
+    case 'admitted':
+    case 'stale':
+    case 'key_state':
+    case 'account_state':
+      return undefined;
+    default:
+      return result.outcome satisfies never;
   }
 }
 

@@ -4,7 +4,7 @@ import { KeysModule } from '../../keys/index.js';
 import { MetricsModule } from '../../platform/metrics/index.js';
 import { TokensModule } from '../../protocols/tokens/index.js';
 import { UsageModule } from '../../usage/index.js';
-import { AdmissionTrial } from './admission-queue.js';
+import { AdmissionTrial } from './admission-trial.js';
 import { AdmissionHealth } from './admission.js';
 import { CallMetrics, MoneyMetrics } from './billing-metrics.js';
 import { BillingRepository } from './billing.repository.js';

@@ -216,8 +216,8 @@ function settlementValues(batch: readonly CallRow[]): unknown[] {
     snapshot: ({ snapshot }) => snapshot && snapshots.place(snapshot),
   });
   const lines = textArray(batch.map((row) => row.lines && storableJson(row.lines)));
-  const tries = batch.flatMap((row) => row.tries);
-  return [calls, snapshots.storable, lines, compositeArray(ATTEMPT, tries)];
+  const attempts = batch.flatMap((row) => row.attempt_rows);
+  return [calls, snapshots.storable, lines, compositeArray(ATTEMPT, attempts)];
 }
 
 function fundsLeft({ free, on_hold, holds, period }: FundsRow): FundsLeft {

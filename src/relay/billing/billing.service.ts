@@ -6,15 +6,15 @@ import { Batcher, isOutage } from '../../platform/database/index.js';
 import { AppError, monotonicMs } from '../../platform/shared/index.js';
 import type { Call, TextPlaces, TokenUsage } from '../../protocols/contract/index.js';
 import { type CountedTokens, type CountRequest, TokenCounter } from '../../protocols/tokens/index.js';
-import { AdmissionQueue, refusalOf } from './admission-queue.js';
 import {
+  FundsQueue,
   type AdmissionRequest,
   type AdmissionResult,
   type ExtensionRequest,
   type ExtensionResult,
   isShort,
 } from './admission.js';
-import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
+import { AdmissionOutdated, AdmissionUnavailable, refusalOf, TooManyUnsettled } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import { finishedRow, type RefusedCall, refusedRow, sharedRow } from './call-row.js';
 import type { Ending } from './charge.js';
@@ -47,7 +47,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   private readonly admitting = new InFlight();
   /** Token counts that settlements wait for. */
   private readonly counting = new InFlight();
-  private readonly queue = new AdmissionQueue((request) => this.place(request));
+  private readonly fundsQueue = new FundsQueue((request) => this.place(request));
   private readonly conversations = new ConversationTokenCache();
   private unsettledCalls = 0;
 
@@ -85,7 +85,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
 
   /** Holds in progress first: their calls may have been abandoned and are settled afterwards. */
   async onModuleDestroy(): Promise<void> {
-    this.queue.close();
+    this.fundsQueue.close();
     await this.admitting.over();
     await nextTurn();
     await this.counting.over();
@@ -112,7 +112,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   async refuse(refused: RefusedCall, error: AppError): Promise<void> {
     const row = refusedRow(refused, error, sinceMs(refused.startedMs));
     await this.settlements
-      .record(row, { error, timeoutMs: FAILURE_TIMEOUT_MS, trace: refused.trace })
+      .enqueue(row, { error, timeoutMs: FAILURE_TIMEOUT_MS, trace: refused.trace })
       .catch(() => undefined);
   }
 
@@ -144,13 +144,13 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     const row = finishedRow(ticket, ending, Math.round(endedMs - ticket.startedMs));
     const { trace } = ticket.call;
     try {
-      if (ending.status === 'succeeded') await this.settlements.record(row, { trace });
+      if (ending.status === 'succeeded') await this.settlements.enqueue(row, { trace });
       else
         await this.settlements
-          .record(row, { error: ending.error, timeoutMs: FAILURE_TIMEOUT_MS, trace })
+          .enqueue(row, { error: ending.error, timeoutMs: FAILURE_TIMEOUT_MS, trace })
           .catch(() => undefined);
     } finally {
-      if (ticket.admission !== undefined) this.queue.wake(row.account_id, row.key_id);
+      if (ticket.admission !== undefined) this.fundsQueue.wake(row.account_id, row.key_id);
     }
   }
 
@@ -162,8 +162,8 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   private async settleShared(ticket: Ticket, ending: Ending, sharedWith: string): Promise<void> {
     const row = sharedRow(ticket, ending, sinceMs(ticket.startedMs), sharedWith);
     const { trace } = ticket.call;
-    if (ending.status === 'succeeded') await this.settlements.record(row, { trace });
-    else await this.settlements.record(row, { timeoutMs: FAILURE_TIMEOUT_MS, trace }).catch(() => undefined);
+    if (ending.status === 'succeeded') await this.settlements.enqueue(row, { trace });
+    else await this.settlements.enqueue(row, { timeoutMs: FAILURE_TIMEOUT_MS, trace }).catch(() => undefined);
   }
 
   private async untilAdmitted(ticket: Ticket, plan: Planner): Promise<Admission> {
@@ -173,7 +173,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     let isRenewed = false;
     for (;;) {
       const admission = admissionRequest(call, current, this.self.id, counted);
-      const result = await this.queue.admit(admission.request);
+      const result = await this.fundsQueue.admit(admission.request);
       if (result.outcome === 'admitted') return this.admitted(call, current, admission, result.hold);
       const { hold } = admission;
       if (counted === undefined && isShort(result) && mayFit(result, admission)) {

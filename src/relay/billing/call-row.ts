@@ -59,7 +59,7 @@ export interface CallRow {
   readonly lines: string | null;
   /** Whether a hold may exist, which settlement then releases. */
   readonly opened: boolean;
-  readonly tries: readonly AttemptRow[];
+  readonly attempt_rows: readonly AttemptRow[];
   /** Ms from arrival until a hold was requested, and until the response to that; null: no hold. */
   readonly hold_begun_ms: number | null;
   readonly hold_ms: number | null;
@@ -210,7 +210,7 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
     snapshot,
     lines,
     opened: ticket.mayHold,
-    tries: attempts.rows,
+    attempt_rows: attempts.rows,
     hold_begun_ms: rounded(holding?.atMs),
     hold_ms: rounded(holding?.tookMs),
     settle_wait_ms: null,
@@ -361,7 +361,7 @@ const blank = (id: string, createdAt: number): CallRow => ({
   snapshot: null,
   lines: null,
   opened: false,
-  tries: [],
+  attempt_rows: [],
   hold_begun_ms: null,
   hold_ms: null,
   settle_wait_ms: null,

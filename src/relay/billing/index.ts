@@ -3,7 +3,7 @@
 // are in catalog, balances in wallet.
 export { accounted } from './accounted.js';
 export { AdmissionHealth } from './admission.js';
-export { AdmissionTrial, type AdmissionTrialResult } from './admission-queue.js';
+export { AdmissionTrial, type AdmissionTrialResult } from './admission-trial.js';
 export { AttemptLog, type AttemptTarget } from './attempt-log.js';
 export { InsufficientQuota } from './billing.errors.js';
 export { BillingModule } from './billing.module.js';

@@ -95,8 +95,11 @@ export class SettlementQueue {
     return this.calls.size >= MAX_WAITING;
   }
 
-  /** @throws SettlementUnavailable as `settle` does; metrics count the call as reported to its client */
-  async record(row: CallRow, { error, timeoutMs, trace }: CallEnd): Promise<void> {
+  /**
+   * Queues a finished call. Resolves once it is settled, logged and counted.
+   * @throws SettlementUnavailable as `settle` does; metrics count the call as reported to its client
+   */
+  async enqueue(row: CallRow, { error, timeoutMs, trace }: CallEnd): Promise<void> {
     const endedMs = monotonicMs();
     const settled = this.settle(row, timeoutMs);
     // Logged before settlement, which may not succeed in time.
@@ -249,7 +252,7 @@ const endedCall = (row: CallRow, error: AppError | undefined, settledMs: number 
   error: error?.kind ?? (row.error_reason || undefined),
   firstTokenMs: row.first_token_ms ?? undefined,
   usage: usageOf(row),
-  attempts: row.tries.map((attempt) => ({
+  attempts: row.attempt_rows.map((attempt) => ({
     ordinal: attempt.ordinal,
     channel: attempt.channel,
     protocol: attempt.protocol,

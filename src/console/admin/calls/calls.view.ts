@@ -131,7 +131,7 @@ export function callOfAll(details: CallDetails, background: CallBackground | und
     channelHref: call.channel && `${PATH}?channel=${encodeURIComponent(call.channel)}`,
     upstreamCost: cost,
     costNote: costNote(call.cost, cost, attempts.length),
-    tries: attempts.map(tried),
+    attemptRows: attempts.map(tried),
   };
 }
 

@@ -45,7 +45,7 @@ export class ModelPage {
   /** @param model undefined for a new model */
   async show(visitor: Visitor, model: KnownModel | undefined, shown: Shown): Promise<Page> {
     const inventory = await this.inventory.all();
-    const title = model?.name ?? 'New model';
+    const title = model?.name ?? 'Add model';
     return new Page('admin/model-edit', {
       title,
       ...(shown.differences && { status: CONFLICT }),

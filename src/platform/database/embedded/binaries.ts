@@ -216,7 +216,7 @@ export function installedPackage(): BinaryPackage {
     return { native: join(root, 'native'), version: String(readJsonFile(join(root, 'package.json'))?.['version']) };
   } catch (error) {
     throw new DatabaseUnusable(
-      `The embedded database is not installed (${name}). Run "npm ci" without --omit=optional, or set DATABASE_URL.`,
+      `The embedded database is not installed (${name}). Set DATABASE_URL, or install the release with PostgreSQL (in a checkout, "npm ci" without --omit=optional).`,
       error,
     );
   }

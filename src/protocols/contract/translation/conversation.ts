@@ -10,7 +10,8 @@ import type {
   ToolResultPart,
   Turn,
 } from './content.js';
-import { malformed, type TranslationWarnings } from './warnings.js';
+import { malformed } from './json-tree.js';
+import type { TranslationWarnings } from './warnings.js';
 
 interface BuiltTurn extends Turn {
   readonly parts: Part[];

@@ -116,9 +116,6 @@ const nameOf = (code: WarningCode, path: string): string => `${code}:${path}`.re
 export const unsupported = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'unsupported_parameter' });
 
-export const malformed = (path: string, what: string): AppError =>
-  new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'invalid_value' });
-
 /**
  * Drops a service tier that the upstream lacks. A more expensive one may be dropped; a cheaper one would be charged at
  * more than requested.

@@ -1,4 +1,4 @@
-import { duplicateMember } from './json-interests.js';
+import { duplicateMember } from './json-members.js';
 
 describe('duplicateMember', () => {
   it.each([
