@@ -52,6 +52,7 @@ import { CreateSqlChecksums20261126120000 } from './20261126120000-create-sql-ch
 import { RecordOutputLimits20261127090000 } from './20261127090000-record-output-limits.js';
 import { DropRecordCalls20261127170000 } from './20261127170000-drop-record-calls.js';
 import { CreateBackgroundResponses20261128090000 } from './20261128090000-create-background-responses.js';
+import { CreateConversations20261128100000 } from './20261128100000-create-conversations.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -108,4 +109,5 @@ export const migrations = [
   RecordOutputLimits20261127090000,
   DropRecordCalls20261127170000,
   CreateBackgroundResponses20261128090000,
+  CreateConversations20261128100000,
 ];

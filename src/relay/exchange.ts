@@ -1,17 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  isObservable,
-  map,
-  type Observable,
-  of,
-  switchMap,
-  throwError,
-  timeout,
-} from 'rxjs';
+import { catchError, defer, isObservable, map, type Observable, switchMap, throwError, timeout } from 'rxjs';
 import { type Channel, type ChannelTimeouts, upstreamModel } from '../catalog/channels/index.js';
 import { AppError, monotonicMs, recordedMessage } from '../platform/shared/index.js';
 import {
@@ -19,11 +7,9 @@ import {
   type FinishedCompaction,
   type Flow,
   type Frame,
-  NO_BYTES,
   passUsage,
   type ProtocolAdapter,
   type ProtocolId,
-  type TokenUsage,
   TranslationWarnings,
   type UpstreamAdapter,
   type UpstreamRequest,
@@ -33,6 +19,7 @@ import {
 import { AdapterRegistry } from './adapter.registry.js';
 import type { Admission, AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
 import type { ReplyState } from './call-context.js';
+import { compactedFirst } from './compaction-pass.js';
 import { lane, type LaneOutlet } from './lane.js';
 import { RelayTimings } from './relay-timings.js';
 import { NotForThisChannel, TranslationTooSlow } from './relay.errors.js';
@@ -156,37 +143,6 @@ function whenPrepared(
   );
 }
 
-/**
- * Frames of a summary, whose last one has its text, and of the response after it. The client sees nothing of the summary
- * before the response begins, but is charged if it leaves.
- */
-function compactedFirst(
-  frames: Observable<Frame>,
-  translation: CallTranslation,
-  goOn: (finished: FinishedCompaction) => Observable<Frame>,
-): Observable<Frame> {
-  return defer(() => {
-    let reported: TokenUsage | undefined;
-    let output = 0;
-    return frames.pipe(
-      concatMap((frame) => {
-        for (const signal of frame.signals) {
-          if (signal.type === 'usage' && signal.isProvisional !== true) reported = signal.usage;
-          if (signal.type === 'output') output += signal.units;
-        }
-        const hidden: Frame = { bytes: NO_BYTES, signals: frame.signals, last: false };
-        if (!frame.last) return of(hidden);
-        const usage = reported ?? translation.estimate(Math.ceil(output)).usage;
-        const finished = { summary: Buffer.from(frame.bytes).toString('utf8'), usage };
-        return concat(
-          of(hidden),
-          defer(() => goOn(finished)),
-        );
-      }),
-    );
-  });
-}
-
 /** A request ready to be sent, and what is needed to read its response. */
 interface PreparedRequest {
   readonly target: UpstreamTarget;
@@ -211,7 +167,8 @@ function prepareRequest(
 ): PreparedRequest | Observable<PreparedRequest> {
   const { call } = running.ticket;
   if (passesVerbatim(call, running.responseAdapter.id, channel, adapter)) {
-    const target = targetOf(running, channel, false);
+    const input = translator.completeInput();
+    const target = { ...targetOf(running, channel, false), ...(input !== undefined && { input }) };
     // A verbatim request sends everything.
     const whole = { translation: undefined, warnings: new TranslationWarnings(false), stopsSent: Infinity };
     return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };

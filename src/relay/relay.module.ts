@@ -36,6 +36,7 @@ import { RunState } from './run-state.js';
 import { SessionCalls } from './session-calls.js';
 import { SharedMemory } from './shared-response.js';
 import { StateAccess } from './state-access.js';
+import { ConversationsController } from './conversations.controller.js';
 import { StoredResponsesController } from './stored-responses.controller.js';
 import { StoredResponsesModule } from './stored-responses/index.js';
 import { TimeSlicer } from './translation-job.js';
@@ -61,6 +62,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     ModelsController,
     KeyInfoController,
     StoredResponsesController,
+    ConversationsController,
     BaseUrlController,
     HealthController,
     FallbackController,

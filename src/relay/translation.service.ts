@@ -84,6 +84,8 @@ export interface Translator {
    * uses features of its own protocol only.
    */
   ofResponse(): CallTranslation | undefined;
+  /** The complete input for an upstream of the client's protocol, if earlier content is stored here. */
+  completeInput(): string | undefined;
 }
 
 /** Creates translations of calls. */
@@ -144,6 +146,7 @@ export class TranslationService {
           ),
         );
       },
+      completeInput: () => previous?.completeInput(call),
       ofResponse: () => {
         // Parsing a large request only for another response form would stall streams.
         if (this.isLarge(call, previous)) return undefined;

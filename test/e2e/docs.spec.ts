@@ -27,7 +27,8 @@ function apiRoutes(relay: RelayApp): string[] {
         const parts = [told('path', controller), path].map((part) =>
           String(part)
             .replaceAll(/^\/|\/$/g, '')
-            .replace(/:id(?:\(.*\))?/, '{id}'),
+            .replace(/:id(?:\(.*\))?/, '{id}')
+            .replace(':itemId', '{itemId}'),
         );
         return `${METHODS[told('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`;
       });

@@ -62,7 +62,15 @@ export {
   withParts,
   withPasses,
 } from './call.js';
-export { type BodySize, type CallBody, type JsonEdit, type PromptSample, splice, SplicedBody } from './call-body.js';
+export {
+  type BodySize,
+  type CallBody,
+  type JsonEdit,
+  type PromptSample,
+  sealEdits,
+  splice,
+  SplicedBody,
+} from './call-body.js';
 export { likelyTokensIn, textPieces } from './token-estimate.js';
 export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
 export {

@@ -16,6 +16,8 @@ export interface UpstreamTarget {
   readonly mayStore: boolean;
   /** Upstream names of other models named by the request; absent: none. */
   readonly namedModels?: ReadonlyMap<string, string> | undefined;
+  /** The complete input as JSON, in place of references to what is stored here. */
+  readonly input?: string | undefined;
   /** Whose reasoning signatures it accepts. */
   readonly family: string;
 }
@@ -54,7 +56,7 @@ export class UpstreamRefusal extends AppError {
  */
 export function commonEdits(
   { head: { model, fields, demands }, body }: Call,
-  target: Pick<UpstreamTarget, 'model' | 'namedModels'>,
+  target: Pick<UpstreamTarget, 'model' | 'namedModels' | 'input'>,
   readSealed?: SealedReader,
 ): readonly JsonEdit[] {
   const renamed = model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
@@ -63,7 +65,9 @@ export function commonEdits(
     end,
     text: JSON.stringify(target.namedModels?.get(name) ?? name),
   }));
-  return [...renamed, ...others, ...sealEdits(body.bytes, fields.sealed, readSealed)];
+  // A complete input replaces that of the body.
+  const sealed = target.input === undefined ? sealEdits(body.bytes, fields.sealed, readSealed) : [];
+  return [...renamed, ...others, ...sealed];
 }
 
 export const jsonHeaders = (stream: boolean): Readonly<Record<string, string>> => ({

@@ -22,8 +22,11 @@ import {
   parseData,
   PASSED,
   passUnlessError,
+  readJsonFields,
   readResponseFields,
+  sealEdits,
   sealedSummary,
+  splice,
   SplicedBody,
   type SseEvent,
   stateSignals,
@@ -41,6 +44,7 @@ import { compactsOnly, VERBATIM_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from 
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';
 
 const RESPONSE_MEMBERS = jsonInterests(...usageMembers(''), 'status', 'error');
+const INPUT = jsonInterests('input');
 const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 
 /** Responses for its own clients. */
@@ -54,7 +58,11 @@ export class ResponsesVerbatim implements VerbatimLane {
       path: isCompaction ? '/responses/compact' : '/responses',
       query: '',
       headers: upstreamHeaders(call, ...VERBATIM_HEADERS),
-      body: new SplicedBody(call.body, [...commonEdits(call, target, readCompaction), ...edits]),
+      body: new SplicedBody(call.body, [
+        ...commonEdits(call, target, readCompaction),
+        ...storedEdits(call, target),
+        ...edits,
+      ]),
     };
   }
 
@@ -93,6 +101,19 @@ function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly J
 /** The vendor stores responses by default. */
 const storeEdits = ({ head }: Call, { mayStore }: UpstreamTarget): readonly JsonEdit[] =>
   mayStore || head.store === false ? [] : [head.fields.assign('store', 'false')];
+
+/** Puts the complete input in place of references to what is stored here. */
+function storedEdits({ head: { fields } }: Call, { input }: UpstreamTarget): readonly JsonEdit[] {
+  if (input === undefined) return [];
+  const references = ['previous_response_id', 'conversation'].filter((name) => fields.has(name));
+  const bytes = Buffer.from(`{"input":${input}}`);
+  const { sealed } = readJsonFields(bytes, INPUT);
+  const readable = Buffer.from(splice(bytes, sealEdits(bytes, sealed, readCompaction))).toString('utf8');
+  return [
+    fields.assign('input', readable.slice('{"input":'.length, -1)),
+    ...references.map((name) => fields.assign(name, 'null')),
+  ];
+}
 
 /** Background responses run here; the upstream streams them. */
 const backgroundEdits = ({ head: { background, fields } }: Call): readonly JsonEdit[] =>

@@ -19,6 +19,13 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- Likewise its conversations.
+CREATE OR REPLACE FUNCTION end_conversations() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM conversations WHERE key_id = NEW.id;
+  RETURN NULL;
+END $$;
+
 -- Deletes the upstream states of a deleted account.
 CREATE OR REPLACE FUNCTION end_upstream_states() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -200,6 +200,7 @@ const REQUESTS: Readonly<Record<string, Schema>> = {
         type: ['boolean', 'null'],
         description: 'Store the response so that it can be continued. Default: true.',
       },
+      conversation: { type: ['string', 'object', 'null'], description: 'ID of the conversation to continue.' },
       background: { type: ['boolean', 'null'], description: 'Run without the client: poll, resume or cancel by ID.' },
       context_management: {
         type: ['array', 'null'],
@@ -209,6 +210,12 @@ const REQUESTS: Readonly<Record<string, Schema>> = {
     required: ['model'],
     additionalProperties: true,
   },
+  Conversation: closed({
+    id: text(),
+    object: { type: 'string', const: 'conversation' },
+    created_at: { type: 'integer' },
+    metadata: { type: 'object' },
+  }),
   CompactionRequest: {
     type: 'object',
     description: PASSED_ON,
