@@ -5,7 +5,7 @@ export class CreateBackgroundResponses20261128090000 implements MigrationInterfa
   readonly name = 'CreateBackgroundResponses20261128090000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of [RESPONSES, EVENTS, END_WITH_KEY]) await runner.query(statement);
+    for (const statement of [RESPONSES, EVENTS]) await runner.query(statement);
   }
 
   down(): Promise<void> {
@@ -14,7 +14,7 @@ export class CreateBackgroundResponses20261128090000 implements MigrationInterfa
 }
 
 const RESPONSES = `
-  -- sealed: the response as it is now. No foreign keys, as for stored_answers.
+  -- sealed: the response as it is now. Ends with its key, by end_stored_answers().
   CREATE TABLE background_responses (
     key_id     text NOT NULL,
     id         text NOT NULL,
@@ -43,14 +43,4 @@ const EVENTS = `
     CONSTRAINT background_events_have_a_response FOREIGN KEY (key_id, response_id)
       REFERENCES background_responses (key_id, id) ON DELETE CASCADE
   );
-`;
-
-const END_WITH_KEY = `
-  CREATE FUNCTION end_background_responses() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    DELETE FROM background_responses WHERE key_id = NEW.id;
-    RETURN NULL;
-  END $$;
-  CREATE TRIGGER key_ends_its_background_responses AFTER UPDATE OF state, never_stores ON api_keys
-    FOR EACH ROW WHEN (NEW.state = 'deleted' OR NEW.never_stores) EXECUTE FUNCTION end_background_responses();
 `;

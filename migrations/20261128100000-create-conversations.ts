@@ -5,7 +5,7 @@ export class CreateConversations20261128100000 implements MigrationInterface {
   readonly name = 'CreateConversations20261128100000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of [CONVERSATIONS, ITEMS, END_WITH_KEY]) await runner.query(statement);
+    for (const statement of [CONVERSATIONS, ITEMS]) await runner.query(statement);
   }
 
   down(): Promise<void> {
@@ -14,7 +14,7 @@ export class CreateConversations20261128100000 implements MigrationInterface {
 }
 
 const CONVERSATIONS = `
-  -- sealed: the metadata. length: characters of all items. No foreign keys, as for stored_answers.
+  -- sealed: the metadata. length: characters of all items. Ends with its key, by end_stored_answers().
   CREATE TABLE conversations (
     key_id     text NOT NULL,
     id         text NOT NULL,
@@ -42,14 +42,4 @@ const ITEMS = `
     CONSTRAINT conversation_items_have_a_conversation FOREIGN KEY (key_id, conversation_id)
       REFERENCES conversations (key_id, id) ON DELETE CASCADE
   );
-`;
-
-const END_WITH_KEY = `
-  CREATE FUNCTION end_conversations() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    DELETE FROM conversations WHERE key_id = NEW.id;
-    RETURN NULL;
-  END $$;
-  CREATE TRIGGER key_ends_its_conversations AFTER UPDATE OF state, never_stores ON api_keys
-    FOR EACH ROW WHEN (NEW.state = 'deleted' OR NEW.never_stores) EXECUTE FUNCTION end_conversations();
 `;

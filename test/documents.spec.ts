@@ -8,7 +8,7 @@ const LINK = /\[[^\]]*\]\((?!https?:)([^)\s]+)\)/g;
 const BLOCK = /^```[\s\S]*?^```/gm;
 const INLINE = /`[^`\n]*`/g;
 /** A path from the root, and the name of a file whose folder was said before it. */
-const PATH = /`((?:src|views|migrations|test|bench|docs|scripts)\/[^`\s]*)`/g;
+const PATH = /`((?:src|views|migrations|test|bench|docs|scripts|deploy)\/[^`\s]*)`/g;
 const NAME = /`([\w.-]+\.ts)`/g;
 
 const withoutBlocks = (path: string): string => readFileSync(join(ROOT, path), 'utf8').replace(BLOCK, '');

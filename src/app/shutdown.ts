@@ -5,7 +5,7 @@ import { DatabaseServer, isConnectionLost } from '../platform/database/index.js'
 import { monotonicMs, reasonOf, within } from '../platform/shared/index.js';
 import { isWorker, onOrder, surviveLostPrimary } from '../platform/workers/index.js';
 import { BillingService, Sweeper } from '../relay/billing/index.js';
-import { RunState } from '../relay/index.js';
+import { RunState, WebSockets } from '../relay/index.js';
 import { stopListening } from './listen.js';
 
 /** Max ms for settling aborted calls and for clients to read their last response. */
@@ -64,6 +64,7 @@ class Shutdown {
     // Clients that have not read everything by now are disconnected; that settles their calls if nothing has.
     const server = this.app.getHttpServer();
     server.close().closeAllConnections();
+    this.app.get(WebSockets).terminate();
     await within(state.responsesClosed(), DESTROYED_MS);
     await this.app.close();
     this.closed();

@@ -57,10 +57,10 @@ export class BackgroundRuns {
   require(
     { call, responseAdapter }: Pick<BackgroundCall, 'call' | 'responseAdapter'>,
     { storesResponses }: Caller,
-    idempotencyKey: string | undefined,
+    mayDetach: boolean,
   ): void {
     if (!storesResponses) throw StorageDisabled.forResponse();
-    if (idempotencyKey !== undefined || responseAdapter.id !== call.protocol) throw new NotInBackground();
+    if (!mayDetach || responseAdapter.id !== call.protocol) throw new NotInBackground();
     if (this.running >= this.config.maxCallsInFlight) throw new Overloaded();
   }
 
@@ -78,8 +78,7 @@ export class BackgroundRuns {
     void run.over.then(() => (this.running -= 1));
     this.state.detach(run.over);
     if (isStreamed) {
-      const { facts, frames } = shared.reply();
-      await this.replies.send(reply, call, responseAdapter, facts, frames);
+      await this.replies.send(reply, { call, responseAdapter, ...shared.reply() });
       if (!run.hasBegun) run.cancel();
     } else await sendCreated(run, reply);
     return run.over;
@@ -102,7 +101,7 @@ async function sendCreated(run: BackgroundRun, reply: FastifyReply): Promise<voi
 
 class NotInBackground extends AppError {
   constructor() {
-    super('invalid_request', 'background responses need /v1/responses, without an Idempotency-Key.', {
+    super('invalid_request', 'background responses need HTTP at /v1/responses, without an Idempotency-Key.', {
       param: 'background',
       fault: 'unsupported_parameter',
     });

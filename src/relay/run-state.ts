@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { Server, ServerResponse } from 'node:http';
+import { type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Interruption } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
 import type { AppError } from '../platform/shared/index.js';
+import type { ResponseEnd } from './call-context.js';
 import { CutOff } from './relay.errors.js';
 
 interface RegisteredCall {
@@ -17,7 +18,7 @@ interface RegisteredCall {
  */
 @Injectable()
 export class RunState {
-  private readonly responses = new Set<ServerResponse>();
+  private readonly responses = new Set<ResponseEnd>();
   /** Requests in progress per connection: clients may pipeline. */
   private readonly requestsOn = new WeakMap<Socket, number>();
   /** Idle keep-alive connections. */
@@ -26,6 +27,7 @@ export class RunState {
   private readonly calls = new Map<string, RegisteredCall>();
   /** Responses that run detached from their client. */
   private readonly detached = new Set<Promise<void>>();
+  private readonly drainListeners: (() => void)[] = [];
   private isLeaving = false;
   private isDraining = false;
   private isOver = false;
@@ -53,6 +55,24 @@ export class RunState {
   /** Call before the server listens. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => socket.once('close', () => this.idle.delete(socket)));
+  }
+
+  /** Calls `listener` once new calls are rejected. */
+  onDrain(listener: () => void): void {
+    this.drainListeners.push(listener);
+  }
+
+  /** Counts a call that is not a request of its own, until its end. */
+  trackEnd(end: ResponseEnd): void {
+    this.responses.add(end);
+    end.once('close', () => this.responses.delete(end));
+  }
+
+  /** The connection of a request becomes a WebSocket: it is idle no more, and the request has no response. */
+  handOver(socket: Socket, response: ServerResponse): void {
+    this.requestsOn.set(socket, Infinity);
+    response.detachSocket(socket);
+    response.emit('close');
   }
 
   /** Counts a request until its response was flushed or the client has left. */
@@ -120,6 +140,7 @@ export class RunState {
     this.isDraining = true;
     for (const socket of this.idle) socket.destroySoon();
     for (const response of this.responses) lastOfItsConnection(response);
+    for (const listener of this.drainListeners) listener();
     return this.responsesClosed();
   }
 
@@ -132,13 +153,12 @@ export class RunState {
 
   /** Resolves when current requests have ended; later ones are not awaited. */
   async responsesClosed(): Promise<void> {
-    const closed = (response: ServerResponse): Promise<void> =>
-      new Promise((resolve) => response.once('close', resolve));
+    const closed = (response: ResponseEnd): Promise<void> => new Promise((resolve) => response.once('close', resolve));
     await Promise.all([...Array.from(this.responses, closed), ...this.detached]);
   }
 }
 
 /** If the head was already sent, the connection is closed after the response. */
-function lastOfItsConnection(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader('connection', 'close');
+function lastOfItsConnection(response: ResponseEnd): void {
+  if (response instanceof ServerResponse && !response.headersSent) response.setHeader('connection', 'close');
 }

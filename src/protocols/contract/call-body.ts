@@ -147,7 +147,7 @@ interface Name {
   readonly nameEnd: number;
 }
 
-/** Finds array elements with sealed reasoning during a scan. */
+/** Finds array elements with sealed reasoning during a scan; `removalEdits` removes them. */
 export class SealFinder {
   /** Ordered by end. */
   readonly found: ObjectPlace[] = [];
@@ -170,6 +170,13 @@ export class SealFinder {
     this.depth = 0;
     if (isElement && this.found.length < MAX_SEALED) this.found.push({ start, end });
   }
+}
+
+/** Removes elements of arrays and members of objects, each with a comma. @param places in order */
+export function removalEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {
+  const edits: JsonEdit[] = [];
+  for (const { start, end } of places) edits.push(removal(body, start, end, edits));
+  return edits;
 }
 
 /** JSON in place of a sealed object that any upstream can read; undefined: it is removed. */

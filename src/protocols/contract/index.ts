@@ -67,6 +67,7 @@ export {
   type CallBody,
   type JsonEdit,
   type PromptSample,
+  removalEdits,
   sealEdits,
   splice,
   SplicedBody,
@@ -156,6 +157,14 @@ export {
   type UpstreamRequest,
   type UpstreamTarget,
 } from './upstream-request.js';
+export type {
+  SocketAction,
+  SocketArrival,
+  SocketMessageReader,
+  SocketProtocol,
+  SocketSession,
+  SocketTurn,
+} from './socket-protocol.js';
 export type {
   MeterReading,
   BuildContext,

@@ -21,6 +21,7 @@ import { COMPACT_PATH, VERBATIM_HEADERS, RESPONSES, responsesHeadReader } from '
 import { renderFailure } from './response-object.js';
 import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
+import { RESPONSES_SOCKET } from './socket.js';
 import { RESPONSES_STORAGE } from './stored.js';
 import { readCompaction } from './verbatim.js';
 
@@ -37,6 +38,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;
   readonly storage = RESPONSES_STORAGE;
+  readonly socket = { ...RESPONSES_SOCKET, path: RESPONSES_PATH };
   readonly headReader = responsesHeadReader;
   readonly parseRequest = parseRequest;
   readonly renderResponse = renderWhole;

@@ -5,23 +5,12 @@ BEGIN
   RAISE EXCEPTION '% is append-only', TG_TABLE_NAME;
 END $$;
 
--- Deletes the stored responses of a key that is deleted, or that may no longer store any.
+-- Deletes the stored responses, background responses and conversations of a key that is deleted, or that may no longer
+-- store any. Background responses that run are then cancelled.
 CREATE OR REPLACE FUNCTION end_stored_answers() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM stored_answers WHERE key_id = NEW.id;
-  RETURN NULL;
-END $$;
-
--- Likewise its background responses; running ones are then cancelled.
-CREATE OR REPLACE FUNCTION end_background_responses() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
   DELETE FROM background_responses WHERE key_id = NEW.id;
-  RETURN NULL;
-END $$;
-
--- Likewise its conversations.
-CREATE OR REPLACE FUNCTION end_conversations() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
   DELETE FROM conversations WHERE key_id = NEW.id;
   RETURN NULL;
 END $$;
