@@ -215,7 +215,7 @@ export const bodyOf = (bytes: Buffer): IncomingBody =>
 /** Prefixes, possibly repeated, that clients add when their base URL differs from what they expect. */
 const PREFIX = /^(?:\/(?:v1|chat\/completions|responses|messages))*(?=\/)/;
 const ENDPOINT =
-  /^\/(?:chat\/completions|responses(?:\/.+)?|messages(?:\/count_tokens)?|models(?:\/.+)?|key|generations\/.+)$/;
+  /^\/(?:chat\/completions|responses(?:\/.+)?|messages(?:\/count_tokens)?|models(?:\/.+)?|conversations(?:\/.+)?|key|generations\/.+)$/;
 /** Origin of an absolute-form request target, as sent to proxies. */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
 const BARE = /^(?:\/v1)*\/?$/;

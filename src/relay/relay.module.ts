@@ -11,6 +11,7 @@ import { AdapterRegistry, adaptersIn } from './adapter.registry.js';
 import { AdmissionControl, ModelAccess } from './admission-control.js';
 import { apiControllers, ModelsController } from './api-controllers.js';
 import { BillingModule } from './billing/index.js';
+import { BackgroundRuns } from './background-run.js';
 import { Bodies } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
 import { CallLimits } from './call-limits.js';
@@ -35,6 +36,7 @@ import { RunState } from './run-state.js';
 import { SessionCalls } from './session-calls.js';
 import { SharedMemory } from './shared-response.js';
 import { StateAccess } from './state-access.js';
+import { ConversationsController } from './conversations.controller.js';
 import { StoredResponsesController } from './stored-responses.controller.js';
 import { StoredResponsesModule } from './stored-responses/index.js';
 import { TimeSlicer } from './translation-job.js';
@@ -65,6 +67,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     ModelsController,
     KeyInfoController,
     StoredResponsesController,
+    ConversationsController,
     BaseUrlController,
     HealthController,
     FallbackController,
@@ -75,6 +78,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     ResponseStore,
     Attempts,
     Bodies,
+    BackgroundRuns,
     BodyBudget,
     CallGuard,
     CallLimits,

@@ -14,6 +14,7 @@ import {
 } from '../protocols/contract/index.js';
 import { AdmissionControl } from './admission-control.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
+import { BackgroundRuns } from './background-run.js';
 import { Bodies, type HeldBody } from './bodies.js';
 import type { IncomingCall, OutgoingReply, ReplyState } from './call-context.js';
 import { Attempts } from './failover.js';
@@ -49,6 +50,7 @@ export class RelayService {
     private readonly admissionControl: AdmissionControl,
     private readonly attempts: Attempts,
     private readonly replies: Replies,
+    private readonly background: BackgroundRuns,
   ) {}
 
   /**
@@ -57,12 +59,21 @@ export class RelayService {
    */
   serve(requestReader: RequestReader, incoming: IncomingCall, reply: FastifyReply): Promise<void> {
     const { caller } = incoming;
-    return this.received(requestReader, incoming, (received, response) => {
-      const { call, responseAdapter, share } = received;
-      if (share !== undefined) return this.sendShared(received, share, caller, response, reply);
-      const frames = this.run(received, caller, response);
-      return this.replies.send(reply, { call, responseAdapter, facts: response, frames });
-    });
+    return this.received(
+      requestReader,
+      incoming,
+      (received, response) => {
+        const { call, responseAdapter, share } = received;
+        if (call.head.background === true) {
+          const shared = this.replies.share(call.id, response, this.run(received, caller, response));
+          return this.background.serve({ call, caller, responseAdapter, shared }, reply);
+        }
+        if (share !== undefined) return this.sendShared(received, share, caller, response, reply);
+        const frames = this.run(received, caller, response);
+        return this.replies.send(reply, { call, responseAdapter, facts: response, frames });
+      },
+      true,
+    );
   }
 
   /**
@@ -98,12 +109,13 @@ export class RelayService {
     requestReader: RequestReader,
     incoming: IncomingCall,
     respond: (received: ReceivedCall, response: ReplyState) => Promise<Result>,
+    mayDetach = false,
   ): Promise<Result> {
     const { id, caller, arrival } = incoming;
     const response = this.replies.open(id, caller, arrival.startedMs);
     let received: ReceivedCall | undefined;
     try {
-      received = await this.readOrRefuse(requestReader, incoming, response);
+      received = await this.readOrRefuse(requestReader, incoming, response, mayDetach);
       const { call, body } = received;
       response.onBodySpent = () => body.shrink(call.head.size);
       return await respond(received, response);
@@ -143,12 +155,13 @@ export class RelayService {
     requestReader: RequestReader,
     incoming: IncomingCall,
     response: ReplyState,
+    mayDetach: boolean,
   ): Promise<ReceivedCall> {
     const { id, caller, arrival } = incoming;
     try {
       const { interruption } = response;
       const call = await unlessInterrupted(this.read(requestReader, incoming), interruption, ({ body }) => body.drop());
-      return { ...call, share: await this.shareOf(call, caller, response) };
+      return { ...call, share: await this.shareOf(call, caller, response, mayDetach) };
     } catch (thrown) {
       const error = AppError.from(thrown);
       const refused = { id, protocol: requestReader.addressed, caller, ...arrival };
@@ -181,10 +194,12 @@ export class RelayService {
     received: Omit<ReceivedCall, 'share'>,
     caller: Caller,
     response: ReplyState,
+    mayDetach: boolean,
   ): Promise<Share | undefined> {
     const { call, requestAdapter, body } = received;
     try {
       const key = idempotencyKeyOf(call.request);
+      if (call.head.background === true) this.background.require(received, caller, mayDetach && key === undefined);
       if (key === undefined) return undefined;
       const fingerprint = await fingerprintOf(call.request, requestAdapter.fingerprintHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;

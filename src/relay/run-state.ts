@@ -25,6 +25,8 @@ export class RunState {
   private readonly idle = new Set<Socket>();
   /** By call ID. */
   private readonly calls = new Map<string, RegisteredCall>();
+  /** Responses that run detached from their client. */
+  private readonly detached = new Set<Promise<void>>();
   private readonly drainListeners: (() => void)[] = [];
   private isLeaving = false;
   private isDraining = false;
@@ -40,9 +42,9 @@ export class RunState {
     return this.isDraining;
   }
 
-  /** Number of requests in progress. */
+  /** Number of requests and detached responses in progress. */
   get running(): number {
-    return this.responses.size;
+    return this.responses.size + this.detached.size;
   }
 
   /** Number of running calls. */
@@ -103,6 +105,12 @@ export class RunState {
     this.calls.delete(callId);
   }
 
+  /** Awaits a response beyond its request before the process stops. It must not fail. */
+  detach(over: Promise<void>): void {
+    this.detached.add(over);
+    void over.then(() => this.detached.delete(over));
+  }
+
   /** Ends a call. @returns whether this error ends it, and so is logged */
   fail(callId: string, error: AppError): boolean {
     return this.calls.get(callId)?.interruption.interrupt(error) ?? false;
@@ -146,7 +154,7 @@ export class RunState {
   /** Resolves when current requests have ended; later ones are not awaited. */
   async responsesClosed(): Promise<void> {
     const closed = (response: ResponseEnd): Promise<void> => new Promise((resolve) => response.once('close', resolve));
-    await Promise.all(Array.from(this.responses, closed));
+    await Promise.all([...Array.from(this.responses, closed), ...this.detached]);
   }
 }
 

@@ -10,8 +10,8 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 type Document = ReturnType<typeof openApiDocument>;
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'ALL', 'OPTIONS', 'HEAD'];
-/** Addresses beside those that are described: the bare base URL, and what only says that nothing can be cancelled. */
-const UNDESCRIBED = ['POST /v1', 'POST /v1/responses/{id}/cancel'];
+/** Beside those that are described: the bare base URL. */
+const UNDESCRIBED = ['POST /v1'];
 
 /** `GET /v1/models/*` for every handler of the API, by what Nest has written on it. */
 function apiRoutes(relay: RelayApp): string[] {
@@ -23,12 +23,15 @@ function apiRoutes(relay: RelayApp): string[] {
     Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
       const handler = name === 'constructor' ? undefined : controller.prototype[name];
       if (typeof handler !== 'function' || told('path', handler) === undefined) return [];
-      const parts = [told('path', controller), told('path', handler)].map((part) =>
-        String(part)
-          .replaceAll(/^\/|\/$/g, '')
-          .replace(/:id(?:\(.*\))?/, '{id}'),
-      );
-      return [`${METHODS[told('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`];
+      return [told('path', handler)].flat().map((path) => {
+        const parts = [told('path', controller), path].map((part) =>
+          String(part)
+            .replaceAll(/^\/|\/$/g, '')
+            .replace(/:id(?:\(.*\))?/, '{id}')
+            .replace(':itemId', '{itemId}'),
+        );
+        return `${METHODS[told('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`;
+      });
     }),
   );
   return [...new Set(routes)].filter((route) => / \/v1(\/|$)/.test(route) && !UNDESCRIBED.includes(route));

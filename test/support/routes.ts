@@ -38,13 +38,15 @@ export function routesOf(relay: RelayApp): Route[] {
       const path = typeof handler === 'function' ? told('path', handler) : undefined;
       if (typeof handler !== 'function' || path === undefined) return [];
       const verb = METHODS[told('method', handler) as number] ?? '?';
-      const parts = [told('path', controller), path].map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
       const access = told(ACCESS, handler, controller) as Access | undefined;
       const guards = told(GUARDS, handler, controller) as readonly unknown[] | undefined;
       const takesKey = KEY_GUARDS.some((guard) => guards?.includes(guard));
-      const name = `${verb} /${parts.filter(Boolean).join('/')}`;
       const requiresRecentSignIn = told(RECENT_SIGN_IN, handler) !== undefined;
-      return [{ name, controller: controller.name, access, takesKey, requiresRecentSignIn }];
+      return [path].flat().map((own) => {
+        const parts = [told('path', controller), own].map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
+        const name = `${verb} /${parts.filter(Boolean).join('/')}`;
+        return { name, controller: controller.name, access, takesKey, requiresRecentSignIn };
+      });
     });
   });
 }

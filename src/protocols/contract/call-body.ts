@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { matchesAt } from './json-text.js';
 import type { DeclaredMedia } from './prompt-content.js';
 import { MAX_WEIGHED_BYTES, maxTokensIn } from './token-estimate.js';
@@ -176,6 +177,32 @@ export function removalEdits(body: Buffer, places: readonly ObjectPlace[]): read
   const edits: JsonEdit[] = [];
   for (const { start, end } of places) edits.push(removal(body, start, end, edits));
   return edits;
+}
+
+/** JSON in place of a sealed object that any upstream can read; undefined: it is removed. */
+export type SealedReader = (object: JsonObject) => string | undefined;
+
+/** Bytes of objects that may be readable. */
+const READABLE = Buffer.from('"compaction"');
+
+/** Removes objects found by a `SealFinder` from their arrays, or makes them readable. */
+export function sealEdits(
+  body: Buffer,
+  places: readonly ObjectPlace[],
+  read: SealedReader = () => undefined,
+): readonly JsonEdit[] {
+  const edits: JsonEdit[] = [];
+  for (const { start, end } of places) {
+    const text = readSealed(body.subarray(start, end), read);
+    edits.push(text === undefined ? removal(body, start, end, edits) : { start, end, text });
+  }
+  return edits;
+}
+
+function readSealed(bytes: Buffer, read: SealedReader): string | undefined {
+  if (!bytes.includes(READABLE)) return undefined;
+  const object: unknown = JSON.parse(bytes.toString('utf8'));
+  return isJsonObject(object) ? read(object) : undefined;
 }
 
 /** Includes the following or else the preceding comma; adjacent removals are merged. */

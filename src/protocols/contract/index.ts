@@ -68,6 +68,7 @@ export {
   type JsonEdit,
   type PromptSample,
   removalEdits,
+  sealEdits,
   splice,
   SplicedBody,
 } from './call-body.js';
@@ -184,6 +185,23 @@ export {
   type StopReason,
 } from './translation/events.js';
 export type * from './translation/content.js';
+export {
+  compacted,
+  CompactedDecoder,
+  CompactedRenderer,
+  CompactingDecoder,
+  compactionIn,
+  compactsFirst,
+  type FinishedCompaction,
+  onlyCompacts,
+  passUsage,
+  sealedSummary,
+  summarizing,
+  summaryIn,
+  summaryText,
+  withCompaction,
+  withCompactionUsage,
+} from './translation/compaction.js';
 export {
   ConversationBuilder,
   effortOfBudget,

@@ -144,6 +144,11 @@ export interface ResponseStorage {
    * @throws AppError invalid_request naming what is missing
    */
   expand(request: TreeObject, stored: ResolvedResponses): TreeObject;
+  /**
+   * The complete input as JSON, for upstreams of the protocol that lack what the request continues.
+   * @param earlier input and response as JSON
+   */
+  inputAfter(call: Call, earlier: { readonly input: string; readonly response: string }): string;
   /** The complete input of an expanded request. */
   inputOf(request: TreeObject): readonly JsonTree[];
   /** The response in its final bytes, streamed or not; undefined if incomplete. */

@@ -5,6 +5,7 @@ import {
   type ParseContext,
   type Part,
   type Source,
+  summaryText,
   type TextPart,
   type TreeReader,
   unsupported,
@@ -41,8 +42,8 @@ const FROM_ASSISTANT: ReadonlyMap<string, BlockReader<Part>> = new Map<string, B
   ['tool_use', readCall],
   ['thinking', (block, context) => readThinking(block.string('signature') ?? '', context, block.string('thinking'))],
   ['redacted_thinking', (block, context) => readThinking(block.string('data') ?? '', context)],
-  // Replaces everything before it.
-  ['compaction', (block) => [text(block.string('content') ?? '')]],
+  // Read with the message as a whole; without content it has no effect.
+  ['compaction', () => []],
   ['image', dropWithWarning],
   ['document', dropWithWarning],
 ]);
@@ -50,11 +51,22 @@ const FROM_ASSISTANT: ReadonlyMap<string, BlockReader<Part>> = new Map<string, B
 /** Results of hosted tools: the following text contains the answer. */
 const RUN_BY_VENDOR = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|fallback)$/;
 
-export function readContent(message: TreeReader, context: ParseContext): readonly Part[] {
+/** The summary that replaces everything before it, and the position of its block; undefined if there is none. */
+export function summaryOf(message: TreeReader): { readonly text: string; readonly at: number } | undefined {
+  if (!Array.isArray(message.value('content'))) return undefined;
+  const blocks = message.children('content');
+  const at = blocks.findLastIndex((block) => block.value('type') === 'compaction' && block.has('content'));
+  const summary = blocks[at]?.string('content');
+  return summary === undefined ? undefined : { text: summaryText(summary), at };
+}
+
+/** @param from first block to be read */
+export function readContent(message: TreeReader, context: ParseContext, from = 0): readonly Part[] {
   const isUser = message.value('role') === 'user';
   const whole = message.value('content');
   if (typeof whole === 'string') return [text(whole)];
-  return message.children('content').flatMap((block) => {
+  const blocks = message.children('content').slice(from);
+  return blocks.flatMap((block) => {
     if (!isUser && RUN_BY_VENDOR.test(block.word('type'))) return [];
     return readBlock(isUser ? FROM_USER : FROM_ASSISTANT, block, context);
   });

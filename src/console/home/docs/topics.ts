@@ -107,7 +107,8 @@ export const topicsFor = (protocols: readonly ProtocolEndpoint[]): readonly Topi
       text: `Calls in ${fullName}.`,
       view: 'docs/endpoints',
       group: 'Endpoints',
-      paths: [path],
+      // Conversations are part of Responses.
+      paths: id === 'responses' ? [path, '/v1/conversations'] : [path],
     };
   }),
   ...INFORMATION,
