@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { expectFine, startBrowser, Window } from '../support/browser.js';
+import { answerOf, expectFine, NARROW, startBrowser, Window } from '../support/browser.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
@@ -111,4 +111,29 @@ describe('model and group pages in a browser', () => {
     await expectFine(window, 'models-add');
     await window.close();
   }, 120_000);
+
+  it('keep the focused field of a form out from behind its save bar', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.setViewportSize(NARROW);
+    await page.goto('/admin/models/new');
+    let lowest = 0;
+    for (let stop = 0; stop < 40; stop += 1) {
+      await page.keyboard.press('Tab');
+      expect(await answerOf(page, COVERED)).toBe('');
+      lowest = Math.max(lowest, await answerOf<number>(page, 'scrollY'));
+    }
+    expect(lowest).toBeGreaterThan(NARROW.height);
+    await window.close();
+  }, 120_000);
 });
+
+const CARET_PX = 40;
+/** The focused field, if the save bar is over it; of a text area, over its first line, where the caret is. */
+const COVERED = `(() => {
+  const focused = document.activeElement;
+  const bar = document.querySelector('.savebar');
+  const { top, bottom } = focused.getBoundingClientRect();
+  const end = focused.matches('textarea') ? Math.min(bottom, top + ${CARET_PX}) : bottom;
+  return focused.matches('input, select, textarea') && end > bar.getBoundingClientRect().top ? focused.outerHTML : '';
+})()`;
