@@ -70,8 +70,8 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
 }
 
 /**
- * A start leaves garbage, and room for as much more, which V8 keeps in a process that then has little to do: 60 MB. Here
- * nobody waits yet for the 0.1 s that it takes.
+ * A start leaves garbage, and V8 reserves room for as much more: 60 MB, which an idle process would keep. Takes 0.1 s,
+ * before any request waits.
  */
 function collectStartupGarbage(): void {
   setFlagsFromString('--expose-gc');
@@ -108,10 +108,12 @@ async function greet(app: NestFastifyApplication, config: Config): Promise<void>
 })
 export class AppModule {}
 
-/** How to start the server and run a command: a release has a program for both, a checkout has npm. */
-const COMMANDS = existsSync(join(PACKAGE_ROOT, 'switchboard'))
-  ? { start: './switchboard start', command: './switchboard' }
-  : { start: 'npm start', command: 'npm run -s switchboard --' };
+/** How to run a command in a release, in a checkout, and in the container image, which contains no sources. */
+const COMMAND = existsSync(join(PACKAGE_ROOT, 'switchboard'))
+  ? './switchboard'
+  : existsSync(join(PACKAGE_ROOT, 'src'))
+    ? 'npm run -s switchboard --'
+    : 'switchboard';
 
 /**
  * The startup message; on the first run with everything needed for a first call.
@@ -144,7 +146,7 @@ ${mail}
 ${hasDemoModel ? firstCalls(address, keySecret) : 'No models are available yet.'}
 
 To connect a real model, sign in and add a model and a channel at ${address}/admin,
-or apply a file: OPENAI_KEY=… ${COMMANDS.start}, then ${COMMANDS.command} catalog apply examples/openai.yaml
+or apply a file: start the server with OPENAI_KEY=…, then run ${COMMAND} catalog apply examples/openai.yaml
 
 `;
 }

@@ -10,11 +10,15 @@ import { CallRoute } from './call.guard.js';
 import { ProtocolDetection } from './protocol-detection.js';
 import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
+import { socketController } from './websocket/socket.controller.js';
 
-/** Creates the controllers for a protocol's POST endpoints. */
-export function apiControllers({ id, callPaths, tokenCounting }: ProtocolAdapter): readonly Type[] {
-  const calls = callController(id, callPaths);
-  return tokenCounting === undefined ? [calls] : [calls, promptCountController(tokenCounting)];
+/** Creates the controllers for a protocol's endpoints. */
+export function apiControllers({ id, callPaths, tokenCounting, socket }: ProtocolAdapter): readonly Type[] {
+  return [
+    callController(id, callPaths),
+    ...(tokenCounting === undefined ? [] : [promptCountController(tokenCounting)]),
+    ...(socket === undefined ? [] : [socketController(id, socket.path)]),
+  ];
 }
 
 function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Type {

@@ -40,6 +40,10 @@ import { StoredResponsesModule } from './stored-responses/index.js';
 import { TimeSlicer } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
 import { TranslationService } from './translation.service.js';
+import { SocketAdmission, SocketCalls } from './websocket/socket-calls.js';
+import { SocketGuard } from './websocket/socket.controller.js';
+import { WebSockets } from './websocket/web-sockets.js';
+import { TracingModule } from './tracing/tracing.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { UpstreamPools } from './upstream/upstream-pools.js';
 
@@ -54,6 +58,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     RoutingModule,
     BillingModule,
     TokensModule,
+    TracingModule,
     UsageModule,
   ],
   controllers: [
@@ -93,6 +98,9 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     RunState,
     SessionCalls,
     SharedMemory,
+    SocketAdmission,
+    SocketCalls,
+    SocketGuard,
     StateAccess,
     FallbackGuard,
     TranslationQueue,
@@ -102,6 +110,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     UpstreamPromptCounts,
     UpstreamClient,
     UpstreamPools,
+    WebSockets,
   ],
   exports: [
     AdapterRegistry,
@@ -119,6 +128,8 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     RoutingModule,
     RunState,
     SessionCalls,
+    SocketGuard,
+    WebSockets,
   ],
 })
 export class RelayModule {}

@@ -15,7 +15,7 @@ import {
 import { AdmissionControl } from './admission-control.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
-import type { ReplyState, IncomingCall } from './call-context.js';
+import type { IncomingCall, OutgoingReply, ReplyState } from './call-context.js';
 import { Attempts } from './failover.js';
 import type { RequestReader } from './protocol-detection.js';
 import { Replies } from './replies.js';
@@ -60,7 +60,25 @@ export class RelayService {
     return this.received(requestReader, incoming, (received, response) => {
       const { call, responseAdapter, share } = received;
       if (share !== undefined) return this.sendShared(received, share, caller, response, reply);
-      return this.replies.send(reply, call, responseAdapter, response, this.run(received, caller, response));
+      const frames = this.run(received, caller, response);
+      return this.replies.send(reply, { call, responseAdapter, facts: response, frames });
+    });
+  }
+
+  /**
+   * Receives a request whose response is not shared and goes elsewhere than to an HTTP client: over a WebSocket, or
+   * onto a page.
+   * @param deliver subscribes to the frames
+   * @throws AppError when the request is rejected, and what `deliver` throws
+   */
+  receive<Result>(
+    requestReader: RequestReader,
+    incoming: IncomingCall,
+    deliver: (reply: OutgoingReply) => Promise<Result>,
+  ): Promise<Result> {
+    return this.received(requestReader, incoming, (received, response) => {
+      const { call, responseAdapter } = received;
+      return deliver({ call, responseAdapter, facts: response, frames: this.run(received, incoming.caller, response) });
     });
   }
 
@@ -69,8 +87,7 @@ export class RelayService {
    * @throws AppError when the call failed; its row is stored by then
    */
   collect(requestReader: RequestReader, incoming: IncomingCall, reply: FastifyReply): Promise<Buffer> {
-    return this.received(requestReader, incoming, async (received, response) => {
-      const frames = this.run(received, incoming.caller, response);
+    return this.receive(requestReader, incoming, async ({ frames }) => {
       const left = fromEvent(reply.raw, 'close');
       return Buffer.concat((await lastValueFrom(frames.pipe(takeUntil(left), toArray()))).map(({ bytes }) => bytes));
     });
@@ -193,7 +210,7 @@ export class RelayService {
   ): Promise<void> {
     const { facts, frames } = share.response.reply(share.isGuest ? response.waits : undefined);
     if (!share.isGuest) {
-      await this.replies.send(reply, call, responseAdapter, facts, frames);
+      await this.replies.send(reply, { call, responseAdapter, facts, frames });
       // This client may leave while others share its call, whose body and end are handled here.
       return share.response.over;
     }
@@ -201,7 +218,8 @@ export class RelayService {
     const { callId } = share.response;
     void reply.header('x-relay-shared-with', callId);
     const ticket = this.billing.openShared(call, caller, response, callId);
-    await this.replies.send(reply, call, responseAdapter, facts, frames.pipe(accounted(ticket, response)));
+    const accountedFrames = frames.pipe(accounted(ticket, response));
+    await this.replies.send(reply, { call, responseAdapter, facts, frames: accountedFrames });
   }
 }
 

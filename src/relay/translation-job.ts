@@ -214,7 +214,7 @@ function mapped(value: unknown, map: (one: unknown) => unknown, nameOf: (name: s
 const tooMuchToCopy = (maxValues: number): AppError =>
   new AppError(
     'invalid_request',
-    `tools: this model is translated; the tools and settings of a request are limited to ${maxValues} JSON values and ${MAX_COPIED_LENGTH} characters.`,
+    `tools: requests to this model are translated; their tools and settings are limited to ${maxValues} JSON values and ${MAX_COPIED_LENGTH} characters.`,
     { param: 'tools', fault: 'invalid_value' },
   );
 

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { programVersion } from '../../src/platform/backup/backup-format.js';
+import { MIGRATION_NAMES } from '../../src/platform/database/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { AllowanceService } from '../../src/wallet/index.js';
 import { ask, BackupWorld, OLD_SECRET_KEY } from '../support/backups.js';
@@ -137,5 +138,22 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     expect(stderr).toMatch(
       /^SECRET_KEY differs from the one the backup was made with\. .*cannot be decrypted\. Put the original key into /,
     );
+  });
+});
+
+describe('switchboard migrate', () => {
+  const world = new BackupWorld();
+  afterEach(() => world.clear());
+  afterAll(() => world.remove());
+
+  it('makes an empty database current, and changes a current one no more', async () => {
+    const { url } = await world.emptyDatabase();
+    const applied = (): Promise<unknown[]> => ask(url, 'SELECT * FROM migrations ORDER BY id');
+    const done = { code: 0, stdout: 'migrations applied\n', stderr: '' };
+    expect(await world.command({ DATABASE_URL: url }, 'migrate')).toEqual(done);
+    const first = await applied();
+    expect(first).toHaveLength(MIGRATION_NAMES.length);
+    expect(await world.command({ DATABASE_URL: url }, 'migrate')).toEqual(done);
+    expect(await applied()).toEqual(first);
   });
 });

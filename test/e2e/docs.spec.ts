@@ -93,7 +93,7 @@ describe('the documentation', () => {
     );
   const answerOf = (route: string, status: string): Schema => {
     const operation = operations().find(([name]) => name === route)?.[1];
-    const schema = operation?.responses[status]?.content['application/json']?.schema;
+    const schema = operation?.responses[status]?.content?.['application/json']?.schema;
     if (schema === undefined) throw new Error(`Nothing is said of ${status} at ${route}.`);
     return schema;
   };

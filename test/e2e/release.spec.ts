@@ -139,7 +139,7 @@ describe('a release', () => {
         stream.on('data', (chunk: Buffer) => (printed += String(chunk)));
       while (!printed.includes('examples/openai.yaml'))
         await Promise.race([once(server.stdout, 'data'), exit.then(() => Promise.reject(new Error(printed)))]);
-      expect(printed).toContain('OPENAI_KEY=… ./switchboard start, then ./switchboard catalog apply');
+      expect(printed).toContain('start the server with OPENAI_KEY=…, then run ./switchboard catalog apply');
       expect(printed.match(/Migrated: /g)).toHaveLength(1);
       const [, address = ''] = /Switchboard is at (\S+)/.exec(printed) ?? [];
       const [key = ''] = /sk-\w+/.exec(printed) ?? [];

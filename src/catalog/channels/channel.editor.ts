@@ -47,7 +47,7 @@ export class ChannelEditor {
 
   /**
    * Applies channel definitions by name; with `prune`, disables all others. Returns the changes.
-   * @throws SecretNotKept
+   * @throws SecretNotStored
    */
   async replace(definitions: readonly ChannelDefinition[], prune: boolean, manager: EntityManager): Promise<Change[]> {
     return replaceAll(definitions, {
@@ -61,7 +61,7 @@ export class ChannelEditor {
 
   /**
    * Updates the channel with this ID, including its name, without enabling it; without an ID, creates a channel.
-   * @throws ChannelNameTaken, SecretNotKept; AppError not_found
+   * @throws ChannelNameTaken, SecretNotStored; AppError not_found
    */
   async save(id: string | undefined, definition: ChannelDefinition, manager: EntityManager): Promise<ChangedChannel> {
     const before = id === undefined ? undefined : await this.find(id, manager);

@@ -146,7 +146,7 @@ interface Name {
   readonly nameEnd: number;
 }
 
-/** Finds array elements with sealed reasoning during a scan. */
+/** Finds array elements with sealed reasoning during a scan; `removalEdits` removes them. */
 export class SealFinder {
   /** Ordered by end. */
   readonly found: ObjectPlace[] = [];
@@ -171,8 +171,8 @@ export class SealFinder {
   }
 }
 
-/** Removes objects found by a `SealFinder` from their arrays. */
-export function sealEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {
+/** Removes elements of arrays and members of objects, each with a comma. @param places in order */
+export function removalEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {
   const edits: JsonEdit[] = [];
   for (const { start, end } of places) edits.push(removal(body, start, end, edits));
   return edits;

@@ -62,7 +62,15 @@ export {
   withParts,
   withPasses,
 } from './call.js';
-export { type BodySize, type CallBody, type JsonEdit, type PromptSample, splice, SplicedBody } from './call-body.js';
+export {
+  type BodySize,
+  type CallBody,
+  type JsonEdit,
+  type PromptSample,
+  removalEdits,
+  splice,
+  SplicedBody,
+} from './call-body.js';
 export { likelyTokensIn, textPieces } from './token-estimate.js';
 export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
 export {
@@ -148,6 +156,14 @@ export {
   type UpstreamRequest,
   type UpstreamTarget,
 } from './upstream-request.js';
+export type {
+  SocketAction,
+  SocketArrival,
+  SocketMessageReader,
+  SocketProtocol,
+  SocketSession,
+  SocketTurn,
+} from './socket-protocol.js';
 export type {
   MeterReading,
   BuildContext,

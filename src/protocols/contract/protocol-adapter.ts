@@ -2,6 +2,7 @@ import type { LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import type { Call, ProtocolId, RequestLine } from './call.js';
 import type { HeadReader } from './head-reader.js';
+import type { SocketProtocol } from './socket-protocol.js';
 import type { SseEvent } from './sse.js';
 import type { CallContent, OpaqueReasoning } from './translation/content.js';
 import type { CallEvent, CallResult } from './translation/events.js';
@@ -61,6 +62,8 @@ export interface ProtocolAdapter {
   /** Streams begin with the prompt's tokens, so they are counted while the upstream is asked. */
   readonly startsWithPromptTokens?: boolean;
   readonly storage?: ResponseStorage;
+  /** Calls over WebSockets. */
+  readonly socket?: SocketProtocol;
   renderError(error: AppError, requestId: string): RenderedError;
   /** Headers with remaining limits; empty without limits. */
   renderLimits(statuses: LimitStatuses): Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { AppError, type ErrorDetails, type ErrorKind, type JsonObject } from '../../platform/shared/index.js';
-import { type JsonEdit, sealEdits, SplicedBody } from './call-body.js';
+import { type JsonEdit, removalEdits, SplicedBody } from './call-body.js';
 import { type Call, headerOf } from './call.js';
 
 /** The target of a call. */
@@ -61,7 +61,7 @@ export function commonEdits(
     end,
     text: JSON.stringify(target.namedModels?.get(name) ?? name),
   }));
-  return [...renamed, ...others, ...sealEdits(body.bytes, fields.sealed)];
+  return [...renamed, ...others, ...removalEdits(body.bytes, fields.sealed)];
 }
 
 export const jsonHeaders = (stream: boolean): Readonly<Record<string, string>> => ({

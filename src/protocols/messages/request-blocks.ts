@@ -11,10 +11,10 @@ import {
 } from '../contract/index.js';
 
 /** Content of both user messages and tool results. */
-type Shown = TextPart | ImagePart | FilePart;
+type VisiblePart = TextPart | ImagePart | FilePart;
 type BlockReader<P> = (block: TreeReader, context: ParseContext) => readonly P[];
 
-const SHOWN: ReadonlyMap<string, BlockReader<Shown>> = new Map<string, BlockReader<Shown>>([
+const SHOWN: ReadonlyMap<string, BlockReader<VisiblePart>> = new Map<string, BlockReader<VisiblePart>>([
   ['text', readText],
   ['image', (block) => [{ kind: 'image', source: readSource(block.requiredChild('source')), cache: cacheOf(block) }]],
   ['document', readDocument],
@@ -22,9 +22,14 @@ const SHOWN: ReadonlyMap<string, BlockReader<Shown>> = new Map<string, BlockRead
 ]);
 
 /** A found tool, with tool search: other protocols get all tools from the start. */
-const readToolReference: BlockReader<Shown> = (block) => [text(`The tool ${block.word('tool_name')} can be used.`)];
+const readToolReference: BlockReader<VisiblePart> = (block) => [
+  text(`The tool ${block.word('tool_name')} can be used.`),
+];
 
-const IN_RESULT: ReadonlyMap<string, BlockReader<Shown>> = new Map([...SHOWN, ['tool_reference', readToolReference]]);
+const IN_RESULT: ReadonlyMap<string, BlockReader<VisiblePart>> = new Map([
+  ...SHOWN,
+  ['tool_reference', readToolReference],
+]);
 
 const FROM_USER: ReadonlyMap<string, BlockReader<Part>> = new Map<string, BlockReader<Part>>([
   ...SHOWN,
@@ -94,7 +99,7 @@ function readSource(source: TreeReader): Source {
   throw unsupported(source.pathOf('type'), `"${type}" is stored with another vendor; send the data`);
 }
 
-function readDocument(block: TreeReader, context: ParseContext): readonly Shown[] {
+function readDocument(block: TreeReader, context: ParseContext): readonly VisiblePart[] {
   const source = block.requiredChild('source');
   const name = block.string('title');
   const about = block.string('context');
@@ -110,16 +115,16 @@ function readDocument(block: TreeReader, context: ParseContext): readonly Shown[
   }
 }
 
-function readSearchResult(block: TreeReader, context: ParseContext): readonly Shown[] {
+function readSearchResult(block: TreeReader, context: ParseContext): readonly VisiblePart[] {
   const head = `${block.string('title') ?? ''}\n${block.string('source') ?? ''}`.trim();
   return [text(head), ...readShown(SHOWN, block, context)];
 }
 
 function readShown(
-  readers: ReadonlyMap<string, BlockReader<Shown>>,
+  readers: ReadonlyMap<string, BlockReader<VisiblePart>>,
   fields: TreeReader,
   context: ParseContext,
-): readonly Shown[] {
+): readonly VisiblePart[] {
   const whole = fields.value('content');
   if (typeof whole === 'string') return [text(whole)];
   return fields.children('content').flatMap((block) => readBlock(readers, block, context));

@@ -21,6 +21,7 @@ import { VERBATIM_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
 import { renderFailure } from './response-object.js';
 import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
+import { RESPONSES_SOCKET } from './socket.js';
 import { RESPONSES_STORAGE } from './stored.js';
 
 export const RESPONSES_PATH = '/v1/responses';
@@ -36,6 +37,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;
   readonly storage = RESPONSES_STORAGE;
+  readonly socket = { ...RESPONSES_SOCKET, path: RESPONSES_PATH };
   readonly headReader = responsesHeadReader;
   readonly parseRequest = parseRequest;
   readonly renderResponse = renderWhole;

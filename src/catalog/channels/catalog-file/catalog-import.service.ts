@@ -60,7 +60,7 @@ export class CatalogImport {
   /**
    * Applies a catalog file and notifies all processes. Returns one line per change, without secrets.
    * @param fileName used in messages
-   * @throws InvalidCatalog, SecretNotKept
+   * @throws InvalidCatalog, SecretNotStored
    */
   async apply(
     text: string,
@@ -70,7 +70,7 @@ export class CatalogImport {
     return this.applyEntries(entries, { prune, protocols, refusal });
   }
 
-  /** The same for entries of valid form. @throws errors of `refusal`, SecretNotKept */
+  /** The same for entries of valid form. @throws errors of `refusal`, SecretNotStored */
   async applyEntries(entries: CatalogFileDto, application: Application): Promise<readonly string[]> {
     const { prune, protocols, refusal, reason, unless } = application;
     await this.checkVariables(entries, refusal);
@@ -142,7 +142,7 @@ export class CatalogChanges {
 
   /**
    * Applies entries, all or none. Returns one line per change, without secrets.
-   * @throws RefusedEntries, ChangedMeanwhile, SecretNotKept
+   * @throws RefusedEntries, ChangedMeanwhile, SecretNotStored
    */
   async put(content: Entries, { protocols, reason, expected, moves }: ChangeOptions): Promise<readonly string[]> {
     const refusal = (errors: readonly EntryError[]) => new RefusedEntries(errors);

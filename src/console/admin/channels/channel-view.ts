@@ -75,7 +75,7 @@ function shareOf({ enabled, tier, weight }: ChannelRecord, all: readonly Channel
 }
 
 /** What the page of a channel shows. */
-interface Shown {
+interface ChannelPageOptions {
   readonly form: Form<ChannelForm>;
   /** The submitted form including flags, if any. */
   readonly body?: FormBody | undefined;
@@ -98,7 +98,7 @@ export class ChannelView {
     private readonly background: ChannelBackground,
   ) {}
 
-  async page(visitor: Visitor, shown: Shown): Promise<Page> {
+  async page(visitor: Visitor, shown: ChannelPageOptions): Promise<Page> {
     const { form, body, stored, isNew, check, offered, differences } = shown;
     const flags = flagSection(textOf(form.values['protocol']), stored?.flags ?? {}, body);
     return new Page('admin/channel', {

@@ -63,7 +63,7 @@ export class GroupMembers {
 }
 
 /** What the page shows besides the stored group. */
-interface Shown {
+interface GroupPageOptions {
   readonly form: CatalogForm;
   /** The group that the form describes, if valid. */
   readonly after?: GroupDefinition | undefined;
@@ -87,7 +87,7 @@ export class GroupPage {
   ) {}
 
   /** @param group undefined for a new group */
-  async show(group: GroupDefinition | undefined, { form, after, differences }: Shown): Promise<Page> {
+  async show(group: GroupDefinition | undefined, { form, after, differences }: GroupPageOptions): Promise<Page> {
     const inventory = await this.inventory.all();
     const title = group?.name ?? 'Add group';
     return new Page('admin/group-edit', {

@@ -197,7 +197,7 @@ export function digest(root: string, entries: readonly Entry[]): string {
   return hash.digest('hex');
 }
 
-/** True if everything belongs to this user and nobody else has write access. */
+/** True if everything belongs to this user and no other user has write access. */
 export const isOnlyOurs = (entries: readonly Entry[], uid: number): boolean =>
   entries.every((entry) => entry.uid === uid && (entry.kind === 'link' || (entry.mode & 0o022) === 0));
 

@@ -97,6 +97,20 @@ const OPENAI = callRefusals('Error', '429', '503');
 const CALLS: Paths = {
   '/v1/responses': {
     post: call(['createResponse', 'Create a response (OpenAI Responses)', 'ResponsesRequest'], OPENAI),
+    get: {
+      operationId: 'connectResponses',
+      summary: 'Create responses over WebSocket',
+      parameters: [optional('header', 'Upgrade', 'Must be websocket.')],
+      responses: {
+        101: { description: 'Each response.create message is a call; the events of its response are messages.' },
+        400: failed('The handshake is invalid, or the query contains an API key.'),
+        401: failed(INVALID_TOKEN),
+        403: failed(ADDRESS_NOT_ALLOWED),
+        405: failed('Not a WebSocket handshake.'),
+        426: failed('A proxy removed the Upgrade header, or the version is not 13. Use POST.'),
+        503: failed('The server is overloaded or shutting down; see retry-after.'),
+      },
+    },
   },
   '/v1/responses/input_tokens': { post: count('countResponsesInput', 'Error', 'ResponsesInputTokens') },
   '/v1/chat/completions': {
