@@ -81,6 +81,7 @@ const named = [...document.querySelectorAll('[data-name]')];
 filter?.addEventListener('input', () => {
   const text = filter.value.trim().toLowerCase();
   for (const row of named) row.hidden = !row.dataset.name.toLowerCase().includes(text);
+  for (const list of document.querySelectorAll('details[data-list]')) list.open ||= text !== '';
   const count = new Set(named.filter((row) => !row.hidden).map((row) => row.dataset.name)).size;
   document.getElementById('shown').textContent = `${count} shown`;
 });

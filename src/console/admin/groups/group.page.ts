@@ -103,15 +103,14 @@ export class GroupPage {
         content: contentRows(inventory, form.values),
         preview: groupPreview(inventory, group, after ?? group, contentIn(form.values)),
         changed: after !== undefined,
-        ...(group && (await this.known(group, inventory))),
+        ...(group && (await this.known(group))),
       },
     });
   }
 
-  private async known({ name, enabled }: GroupDefinition, { channels }: Inventory) {
+  private async known({ name, enabled }: GroupDefinition) {
     const [all, named] = await Promise.all([this.members.all(), this.members.named(name)]);
     const members = all.get(name) ?? { users: 0, keys: 0 };
-    const serving = channels.filter(({ groups }) => groups.includes(name)).map((channel) => channel.name);
     return {
       group: { name, enabled, href: groupAddress(name), maySwitchOff: name !== DEFAULT_GROUP },
       badge: enabled ? undefined : { tone: '', label: 'Disabled' },
@@ -132,7 +131,6 @@ export class GroupPage {
           })),
         ),
       ].filter(({ links }) => links.length > 0),
-      channels: serving,
       users: `/admin/users?group=${encodeURIComponent(name)}`,
     };
   }
