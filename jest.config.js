@@ -28,7 +28,7 @@ const conformance = '<rootDir>/test/conformance/**/*.conformance.spec.ts';
 
 /** Kills, chaos, fuzzing, benchmarks, and properties over thousands of cases. Variables set how long most of them run. */
 const long =
-  '(bench/(bench|full-logs)|database/(money-properties|usage-rollups)|e2e/(abuse-kills|exact-money|fuzzed-requests|kills|two-processes))';
+  '(bench/(bench|full-logs)|database/(money-properties|usage-rollups)|e2e/(abuse-kills|exact-money|fuzzed-requests|kills|release|two-processes))';
 
 /**
  * `unit`: beside the code, no I/O. `system`: test/, over HTTP and SQL. `browser`: test/browser, in a real Chromium, which
@@ -40,6 +40,7 @@ export default {
   maxWorkers: 4,
   // Also keeps every test in a worker: Jest's own process holds what belongs to the whole run.
   workerIdleMemoryLimit: '2GB',
+  testSequencer: '<rootDir>/test/support/test-order.mjs',
   reporters: ['default', '<rootDir>/test/support/slowest-files.mjs'],
   testTimeout: 30_000,
   projects: [

@@ -25,9 +25,11 @@ const ANSWERS = `
     channel_id text NOT NULL,
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
-    sealed     bytea STORAGE EXTERNAL,
+    sealed     bytea,
     CONSTRAINT stored_answer_key PRIMARY KEY (key_id, id)
   );
+  -- Not in CREATE TABLE, which PostgreSQL 15 would not understand.
+  ALTER TABLE stored_answers ALTER COLUMN sealed SET STORAGE EXTERNAL;
   CREATE INDEX stored_answers_by_age ON stored_answers (key_id, created_at);
   CREATE INDEX stored_answers_by_call ON stored_answers (call_id);
   CREATE INDEX stored_answers_by_expiry ON stored_answers (expires_at);

@@ -51,6 +51,8 @@ import { CountAllowancesWithoutClocks20261125210000 } from './20261125210000-cou
 import { CreateSqlChecksums20261126120000 } from './20261126120000-create-sql-checksums.js';
 import { RecordOutputLimits20261127090000 } from './20261127090000-record-output-limits.js';
 import { DropRecordCalls20261127170000 } from './20261127170000-drop-record-calls.js';
+import { CreateBackgroundResponses20261128090000 } from './20261128090000-create-background-responses.js';
+import { CreateConversations20261128100000 } from './20261128100000-create-conversations.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -106,4 +108,6 @@ export const migrations = [
   CreateSqlChecksums20261126120000,
   RecordOutputLimits20261127090000,
   DropRecordCalls20261127170000,
+  CreateBackgroundResponses20261128090000,
+  CreateConversations20261128100000,
 ];

@@ -8,7 +8,7 @@ const LINK = /\[[^\]]*\]\((?!https?:)([^)\s]+)\)/g;
 const BLOCK = /^```[\s\S]*?^```/gm;
 const INLINE = /`[^`\n]*`/g;
 /** A path from the root, and the name of a file whose folder was said before it. */
-const PATH = /`((?:src|views|migrations|test|bench|docs|scripts)\/[^`\s]*)`/g;
+const PATH = /`((?:src|views|migrations|test|bench|docs|scripts|deploy)\/[^`\s]*)`/g;
 const NAME = /`([\w.-]+\.ts)`/g;
 
 const withoutBlocks = (path: string): string => readFileSync(join(ROOT, path), 'utf8').replace(BLOCK, '');
@@ -44,6 +44,23 @@ describe('the links of the documents', () => {
   it('lead to files and headings that are there', () => {
     expect(links.length).toBeGreaterThan(50);
     expect(links.map(({ document, link }) => fault(document, link)).filter(Boolean)).toEqual([]);
+  });
+});
+
+describe('the length of the documents', () => {
+  const wordsOf = (pattern: string): number =>
+    globSync(pattern, { cwd: ROOT, exclude: ['docs/asvs.md'] })
+      .flatMap((path) => readFileSync(join(ROOT, path), 'utf8').split(/\s+/))
+      .filter((word) => word !== '').length;
+
+  it.each([
+    ['README.md', 1200],
+    ['ARCHITECTURE.md', 2500],
+    ['docs/**/*.md', 18_000],
+  ])('of %s is at most %i words', (pattern, limit) => {
+    const words = wordsOf(pattern);
+    expect(words).toBeGreaterThan(limit / 2);
+    expect(words).toBeLessThanOrEqual(limit);
   });
 });
 

@@ -8,9 +8,9 @@ const FOLDERS = ['scripts', '.ci'];
 const NEWER =
   /\b(?:glob|globSync|matchesGlob|registerHooks|withResolvers|fromAsync|groupBy|Promise\.try|RegExp\.escape|import\.meta\.main)\b/g;
 
-const scripts = FOLDERS.flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`)).filter(
-  (path) => path.endsWith('.mjs'),
-);
+const scripts = FOLDERS.flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+).filter((path) => path.endsWith('.mjs'));
 
 describe('the scripts', () => {
   it.each(scripts)('%s asks for nothing that Node 20.19 does not have', (path) => {

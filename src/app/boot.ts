@@ -1,6 +1,7 @@
 import { Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -12,7 +13,7 @@ import { AlertWatch } from '../keys/alerts/index.js';
 import { KeyWatch } from '../keys/index.js';
 import { type FirstRun, Onboarding } from '../keys/onboarding/index.js';
 import { AuditModule } from '../platform/audit/index.js';
-import { type Config, ConfigModule } from '../platform/config/index.js';
+import { type Config, ConfigModule, PACKAGE_ROOT } from '../platform/config/index.js';
 import { DatabaseModule, Notifications } from '../platform/database/index.js';
 import { CallCounts } from '../platform/limits/index.js';
 import { PinoLogger } from '../platform/logging/index.js';
@@ -69,8 +70,8 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
 }
 
 /**
- * A start leaves garbage, and room for as much more, which V8 keeps in a process that then has little to do: 60 MB. Here
- * nobody waits yet for the 0.1 s that it takes.
+ * A start leaves garbage, and V8 reserves room for as much more: 60 MB, which an idle process would keep. Takes 0.1 s,
+ * before any request waits.
  */
 function collectStartupGarbage(): void {
   setFlagsFromString('--expose-gc');
@@ -107,6 +108,13 @@ async function greet(app: NestFastifyApplication, config: Config): Promise<void>
 })
 export class AppModule {}
 
+/** How to run a command in a release, in a checkout, and in the container image, which contains no sources. */
+const COMMAND = existsSync(join(PACKAGE_ROOT, 'switchboard'))
+  ? './switchboard'
+  : existsSync(join(PACKAGE_ROOT, 'src'))
+    ? 'npm run -s switchboard --'
+    : 'switchboard';
+
 /**
  * The startup message; on the first run with everything needed for a first call.
  * @param hasDemoModel whether the demo model is available
@@ -126,6 +134,7 @@ export function printWelcome(
   const { email, password, keySecret, credit } = firstRun;
   return `
 Switchboard is at ${address}
+Sign in there with a browser. Programs use the API key.
 
   Administrator   ${email}
   Password        ${password}   (shown once)
@@ -133,10 +142,11 @@ Switchboard is at ${address}
   First API key   ${keySecret}   (shown once, with $${formatUsd(credit)} of credit)
 
 Base URL: ${address}/v1 for OpenAI clients, ${address} for Anthropic and Google clients.
-${mail}${hasDemoModel ? firstCalls(address, keySecret) : 'No models are available yet.'}
+${mail}
+${hasDemoModel ? firstCalls(address, keySecret) : 'No models are available yet.'}
 
 To connect a real model, sign in and add a model and a channel at ${address}/admin,
-or apply a file: OPENAI_KEY=… npm start, then npm run -s switchboard -- catalog apply examples/openai.yaml
+or apply a file: start the server with OPENAI_KEY=…, then run ${COMMAND} catalog apply examples/openai.yaml
 
 `;
 }

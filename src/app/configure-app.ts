@@ -14,9 +14,11 @@ import {
   canonicalPath,
   isApiAddress,
   isApiRequest,
+  isHandshake,
   noteArrival,
   RelayTimings,
   RunState,
+  serveHandshakes,
   Tracing,
   withoutQueryKey,
 } from '../relay/index.js';
@@ -81,7 +83,11 @@ export function createAdapter(config: Config, times = CONNECTION_TIMES): Fastify
     // Some vendors' response IDs have hundreds of characters.
     routerOptions: { maxParamLength: 1024 },
     clientErrorHandler: refuseBroken,
-    http: { headersTimeout: times.headersMs, connectionsCheckingInterval: times.checkMs },
+    http: {
+      headersTimeout: times.headersMs,
+      connectionsCheckingInterval: times.checkMs,
+      shouldUpgradeCallback: isHandshake,
+    },
     // At the minimum speed, a body of 64 MiB takes two hours.
     requestTimeout: 0,
     keepAliveTimeout: times.idleMs,
@@ -94,6 +100,7 @@ export function configureApp(app: NestFastifyApplication): void {
   const state = app.get(RunState);
   const tracing = app.get(Tracing);
   state.watch(server.server);
+  serveHandshakes(server.server);
   // Only form bodies are read before the key is checked; handlers read other bodies from the socket.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));

@@ -41,10 +41,20 @@ async function listenOnAll(app: NestFastifyApplication, port: number, host: stri
   await app.listen(options);
   const server = app.getHttpServer();
   const others = await shareConnections(server, SOCKETS - 1);
+  otherSockets.set(server, others);
   server.once('close', () => {
     for (const other of others) other.close();
     claim?.close();
   });
+}
+
+/** The other sockets of a server that listens on several. */
+const otherSockets = new WeakMap<Server, readonly SocketServer[]>();
+
+/** Refuses new connections; open ones stay, unless they are idle. */
+export function stopListening(server: Server): void {
+  for (const other of otherSockets.get(server) ?? []) other.close();
+  server.close();
 }
 
 /**

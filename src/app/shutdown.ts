@@ -5,7 +5,8 @@ import { DatabaseServer, isConnectionLost } from '../platform/database/index.js'
 import { monotonicMs, reasonOf, within } from '../platform/shared/index.js';
 import { isWorker, onOrder, surviveLostPrimary } from '../platform/workers/index.js';
 import { BillingService, Sweeper } from '../relay/billing/index.js';
-import { RunState } from '../relay/index.js';
+import { RunState, WebSockets } from '../relay/index.js';
+import { stopListening } from './listen.js';
 
 /** Max ms for settling aborted calls and for clients to read their last response. */
 const LAST_WORDS_MS = 5000;
@@ -13,8 +14,9 @@ const LAST_WORDS_MS = 5000;
 const DESTROYED_MS = 1000;
 
 /**
- * Stops in order once a stop is requested, or at once if it already was: the process becomes unready and rejects new
- * calls, running ones get SHUTDOWN_GRACE_MS, the rest ends with an error of its protocol, and everything is closed.
+ * Stops in order once a stop is requested, or at once if it already was: the process becomes unready, rejects new calls
+ * after SHUTDOWN_DELAY_MS, waits for running ones until SHUTDOWN_GRACE_MS are over, ends the rest with an error of its
+ * protocol, and closes everything.
  */
 export function stopOnSignal(
   stopRequest: StopRequest,
@@ -52,18 +54,31 @@ class Shutdown {
     const state = this.app.get(RunState);
     // Other processes take over the sweep; a running statement is awaited when everything is closed.
     void this.app.get(Sweeper).stop();
-    // The server keeps listening, so that load balancers read the readiness and new calls get a retryable error instead
-    // of a refused connection.
-    await within(Promise.race([state.drain(), this.haste()]), this.config.shutdownGraceMs);
+    const { shutdownDelayMs, shutdownGraceMs } = this.config;
+    const hurried = this.haste();
+    if (shutdownDelayMs > 0) await this.leave(state, hurried);
+    // Otherwise the server keeps listening, so that new calls get a retryable error instead of a refused connection.
+    await within(Promise.race([state.drain(), hurried]), shutdownGraceMs - shutdownDelayMs);
     if (state.running > 0) this.logger.warn(`Shutdown timed out: ${state.running} requests were still running.`);
     await within(state.cutOff(), LAST_WORDS_MS);
     // Clients that have not read everything by now are disconnected; that settles their calls if nothing has.
     const server = this.app.getHttpServer();
     server.close().closeAllConnections();
+    this.app.get(WebSockets).terminate();
     await within(state.responsesClosed(), DESTROYED_MS);
     await this.app.close();
     this.closed();
     return this.app.get(BillingService).unsettled;
+  }
+
+  /**
+   * With other hosts behind the same load balancer: new calls are served until it has seen the readiness, then
+   * connections are refused, which it can always pass on to another host, unlike a call that was sent.
+   */
+  private async leave(state: RunState, hurried: Promise<void>): Promise<void> {
+    state.leave();
+    await within(hurried, this.config.shutdownDelayMs);
+    stopListening(this.app.getHttpServer());
   }
 
   private async haste(): Promise<void> {

@@ -89,7 +89,7 @@ export class AccountStatus {
       await this.keepAnAdministrator(account, manager);
       const result = await first(manager);
       await this.signInMethods.end(account, manager);
-      await this.accounts.update(id, nobody(id), manager);
+      await this.accounts.update(id, erasedColumns(id), manager);
       await this.audit.record({ action: 'deleted', object: accountObject(account) }, manager);
       return result;
     });
@@ -126,7 +126,7 @@ export class AccountStatus {
 }
 
 /** Columns of a deleted account. `.invalid` addresses never receive mail. */
-const nobody = (id: string): Partial<AccountEntity> => ({
+const erasedColumns = (id: string): Partial<AccountEntity> => ({
   email: `${id}@deleted.invalid`,
   name: '',
   timeZone: 'UTC',

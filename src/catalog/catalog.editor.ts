@@ -214,6 +214,19 @@ export class CatalogEditor {
     });
   }
 
+  /** Adds models to a group, or removes them. Names that are not stored are ignored. @returns the changes */
+  async moveModels(move: GroupMove, manager: EntityManager): Promise<readonly Change[]> {
+    const changes: Change[] = [];
+    for (const { model } of await this.repository.models(manager)) {
+      const groups = movedGroups(model, move);
+      if (groups === undefined) continue;
+      const [before, after] = [modelFacts(model), modelFacts({ ...model, groups })];
+      changes.push(...describeChanges({ kind: 'model', name: model.name }, before, after));
+      await this.repository.putModelGroups(model.name, groups, manager);
+    }
+    return changes;
+  }
+
   private async putModel(
     definition: ModelDefinition,
     stored: StoredModel | undefined,
@@ -229,6 +242,22 @@ export class CatalogEditor {
     const prices = await this.prices.put(definition, stored, reason, manager);
     return stored === undefined ? facts : [...facts, ...prices];
   }
+}
+
+/** Things that enter and leave a group, by name. */
+export interface GroupMove {
+  readonly group: string;
+  readonly added: ReadonlySet<string>;
+  readonly removed: ReadonlySet<string>;
+}
+
+/** The groups after a move; undefined if they do not change. */
+export function movedGroups(
+  { name, groups }: { readonly name: string; readonly groups: readonly string[] },
+  { group, added, removed }: GroupMove,
+): readonly string[] | undefined {
+  if (added.has(name)) return groups.includes(group) ? undefined : [...groups, group];
+  return removed.has(name) && groups.includes(group) ? groups.filter((one) => one !== group) : undefined;
 }
 
 /** All facts about a model, including upcoming prices. */

@@ -81,6 +81,10 @@ export class CatalogRepository {
     await manager.upsert(ModelEntity, { ...definition }, ['name']);
   }
 
+  async putModelGroups(name: string, groups: readonly string[], manager: EntityManager): Promise<void> {
+    await manager.update(ModelEntity, { name }, { groups: [...groups] });
+  }
+
   /**
    * Adds prices that begin at the given time, or now if that is absent or past. Uses the clock rather than the
    * transaction's start, which could precede the version being replaced after waiting for the lock.

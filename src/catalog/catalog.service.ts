@@ -147,7 +147,7 @@ export interface OfferedModel {
 
 type Serving = (group: string, model: string) => Pick<OfferedModel, 'protocols' | 'translates'>;
 
-/** The signed-in user; undefined if nobody is. */
+/** The signed-in user; undefined if not signed in. */
 type Viewer = { readonly groupName: string | undefined } | undefined;
 
 /** What users can choose: for keys, prices and `GET /v1/models`. */

@@ -8,7 +8,14 @@ export {
   GROUP_CHOICES,
   type GroupChoice,
 } from './catalog.js';
-export { CatalogEditor, type CatalogNames, DEFAULT_GROUP, type KnownModel } from './catalog.editor.js';
+export {
+  CatalogEditor,
+  type CatalogNames,
+  DEFAULT_GROUP,
+  type GroupMove,
+  type KnownModel,
+  movedGroups,
+} from './catalog.editor.js';
 export { CatalogModule } from './catalog.module.js';
 export {
   type CatalogFollower,
@@ -47,4 +54,4 @@ export {
 } from './pricing.js';
 export { type BookModel, bookModels, type BookPrices } from './price-book.js';
 export { PriceHistory, type RecordedPrices } from './price-editor.js';
-export { type ModelFamily, type ProviderPreset, PROVIDERS } from './providers.js';
+export { type ModelFamily, type ProviderField, type ProviderPreset, PROVIDERS } from './providers.js';

@@ -42,6 +42,11 @@ export class KeyAuthenticator {
     throw new InvalidToken(error);
   }
 
+  /** The caller of a request's headers, for connections that last longer than one request. @throws as `authenticate` */
+  callerIn(headers: IncomingHttpHeaders, rawHeaders: readonly string[], address: string): Promise<Caller> {
+    return this.authenticate(readCredentials(headers, rawHeaders), address);
+  }
+
   /**
    * The same without waiting, for a request whose first key is cached; undefined for all others.
    * @throws RefusedKey, RefusedAddress

@@ -31,7 +31,7 @@ export class AdapterRegistry implements OnModuleInit {
     this.protocols = this.collect<ProtocolAdapter>('client', Protocol);
     this.upstreams = this.collect<UpstreamAdapter>('upstream', Upstream);
     this.channels.speaks(new Set(this.upstreams.keys()));
-    this.logger.log(
+    this.logger.debug(
       `Clients speak ${[...this.protocols.keys()].join(', ')}; upstreams speak ${[...this.upstreams.keys()].join(', ')}.`,
     );
   }

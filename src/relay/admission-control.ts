@@ -125,9 +125,6 @@ const unknownModel = (name: string, where = ''): AppError =>
     },
   );
 
-/** What a channel is checked for. */
-type Asking = Pick<Call, 'protocol' | 'head'>;
-
 /**
  * Why a channel is unsuitable for what the request demands besides tokens; undefined if it is suitable. References to
  * upstream state are resolved after admission.
@@ -135,7 +132,7 @@ type Asking = Pick<Call, 'protocol' | 'head'>;
  */
 export function misfitOf(
   channel: Channel,
-  { protocol, head: { demands } }: Asking,
+  { protocol, head: { demands } }: Pick<Call, 'protocol' | 'head'>,
   unpriced?: AppError,
 ): AppError | undefined {
   if (demands === undefined) return undefined;

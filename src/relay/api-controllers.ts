@@ -10,12 +10,20 @@ import { CallRoute } from './call.guard.js';
 import { ProtocolDetection } from './protocol-detection.js';
 import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
+import { socketController } from './websocket/socket.controller.js';
 
 /** Creates the controllers for a protocol's own endpoints. */
-export const apiControllers = ({ id, callPaths, tokenCounting, modelsPath }: ProtocolAdapter): readonly Type[] => [
+export const apiControllers = ({
+  id,
+  callPaths,
+  tokenCounting,
+  modelsPath,
+  socket,
+}: ProtocolAdapter): readonly Type[] => [
   callController(id, callPaths),
   ...(tokenCounting === undefined ? [] : [promptCountController(tokenCounting)]),
   ...(modelsPath === undefined ? [] : [modelsController(modelsPath)]),
+  ...(socket === undefined ? [] : [socketController(id, socket.path)]),
 ];
 
 function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Type {

@@ -11,12 +11,15 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 const MIB = 1024 * 1024;
+/** At the default quality, compressing a bomb takes seconds of CPU. */
+const brotli = (bytes: Buffer): Buffer =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 const BODY = Buffer.from(JSON.stringify({ model: 'm', input: 'Grüße '.repeat(20_000) }));
 const ENCODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   gzip: gzipSync,
   'x-gzip': gzipSync,
   deflate: deflateSync,
-  br: brotliCompressSync,
+  br: brotli,
   zstd: zstdCompressSync,
 };
 const encoded = (names: readonly string[], bytes: Buffer): Buffer =>
@@ -107,7 +110,7 @@ describe('an encoded body (case 107)', () => {
   it('is limited by its size between two encodings, even if it decodes to nothing', async () => {
     const empty = gzipSync(Buffer.alloc(0));
     const parts = Buffer.alloc(empty.length * 100_000, empty);
-    await expect(decode(['gzip', 'br'], brotliCompressSync(parts))).rejects.toMatchObject({
+    await expect(decode(['gzip', 'br'], brotli(parts))).rejects.toMatchObject({
       kind: 'request_too_large',
     });
   });
@@ -119,7 +122,7 @@ describe('an encoded body (case 107)', () => {
   });
 
   it('N6: is rejected when it exceeds 100 times its compressed size and 1 MiB', async () => {
-    const bomb = brotliCompressSync(Buffer.alloc(50 * MIB)).subarray(0, 316);
+    const bomb = brotli(Buffer.alloc(50 * MIB));
     const request = aRequest();
     const body = new DecodedBody(request, ['br'], 400 * MIB);
     let bytes = 0;

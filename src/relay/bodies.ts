@@ -56,12 +56,16 @@ export class Bodies {
 
   /** Reads the head of a complete body. */
   async readHead(reader: HeadReader, body: CallBody): Promise<CallHead> {
-    const { bytes } = body;
+    await this.readAhead(reader, body.bytes);
+    return reader.end(body);
+  }
+
+  /** Shows all but the last slice of complete bytes to a reader, without blocking the event loop. */
+  async readAhead(reader: BodyWatcher, bytes: Buffer): Promise<void> {
     for (let seen = SLICE_BYTES; seen < bytes.length; seen += SLICE_BYTES) {
       await new Promise<void>((resolve) => this.slicer.take(resolve));
       reader.next(bytes.subarray(0, seen));
     }
-    return reader.end(body);
   }
 }
 

@@ -242,7 +242,7 @@ const expandsTooFar = (): AppError =>
   );
 
 const tooManyChunks = (minBytes: number): AppError =>
-  new AppError('invalid_request', `The body arrives in too many chunks under ${minBytes} bytes. Send larger chunks.`);
+  new AppError('invalid_request', `The body arrives in too many chunks below ${minBytes} bytes. Send larger chunks.`);
 
 const tooSlow = (bodyMs: number, bytesPerSecond: number): AppError =>
   new AppError(

@@ -1,12 +1,17 @@
 import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Caller } from '../keys/index.js';
 import { addressOf, type AppError, idTime, monotonicMs } from '../platform/shared/index.js';
 import {
+  type Call,
   type CallTrace,
   Flow,
+  type Frame,
   type Interruption,
+  type ProtocolAdapter,
   type RequestLine,
   type StreamRenderer,
   type StreamTail,
@@ -25,6 +30,35 @@ export interface ReplyFacts {
   failure(error: AppError): Uint8Array | undefined;
   /** The `server-timing` header, computed when the head is sent; undefined before an upstream has responded. */
   serverTiming(): string | undefined;
+}
+
+/** A response to be sent: to an HTTP client, to several, or over a WebSocket. */
+export interface OutgoingReply {
+  readonly call: Call;
+  /** Of the protocol of the response. */
+  readonly responseAdapter: ProtocolAdapter;
+  readonly facts: ReplyFacts;
+  /** Cold; unsubscribing ends the call as cancelled. */
+  readonly frames: Observable<Frame>;
+}
+
+/** The end of a failed stream. @param isBegun part of the response itself was sent */
+export function failureBytes(
+  { call, responseAdapter, facts }: Omit<OutgoingReply, 'frames'>,
+  error: AppError,
+  isBegun: boolean,
+): Uint8Array {
+  // A held-back prelude was never sent, so the error comes first.
+  const own = isBegun ? facts.failure(error) : undefined;
+  return own ?? responseAdapter.renderStreamError(call, error, isBegun ? facts.tail : {});
+}
+
+/** The end of a response, as load shedding, shutdown and traces see it. Calls over WebSockets have their own. */
+export interface ResponseEnd {
+  readonly destroyed: boolean;
+  readonly headersSent: boolean;
+  readonly statusCode: number;
+  once(event: 'close', listener: () => void): unknown;
 }
 
 /** State shared by the engine and the reply writer during one call. */
@@ -174,10 +208,14 @@ export const incomingCallOf = (request: FastifyRequest): IncomingCall => ({
   body: request.raw,
 });
 
+/** A body that is already complete. */
+export const bodyOf = (bytes: Buffer): IncomingBody =>
+  Object.assign(Readable.from([bytes]), { headers: { 'content-length': String(bytes.length) } });
+
 /** Prefixes, possibly repeated, that clients add when their base URL differs from what they expect. */
 const PREFIX = /^(?:\/(?:v1|chat\/completions|responses|messages))*(?=\/)/;
 const ENDPOINT =
-  /^\/(?:chat\/completions|responses(?:\/.+)?|messages(?:\/count_tokens)?|models(?:\/.+)?|key|generations\/.+)$/;
+  /^\/(?:chat\/completions|responses(?:\/.+)?|messages(?:\/count_tokens)?|models(?:\/.+)?|conversations(?:\/.+)?|key|generations\/.+)$/;
 /** Endpoints that name the model in their path; some clients use another version. */
 const MODEL_ENDPOINT = /^(?:\/v1(?:alpha|beta))?\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
 /** Below the version that clients of these endpoints use. */
@@ -281,7 +319,7 @@ export function isApiRequest(request: FastifyRequest): boolean {
  * Whether the client requires a WebSocket. Other upgrade offers allow a normal response: `curl --http2` sends one with
  * every request.
  */
-export const wantsWebSocket = ({ headers }: FastifyRequest): boolean =>
+export const asksForWebSocket = (headers: IncomingHttpHeaders): boolean =>
   headers.upgrade?.split(',').some((protocol) => protocol.trim().toLowerCase() === 'websocket') ?? false;
 
 /** Browsers send Sec-Fetch-Mode only over TLS and on localhost, but always Accept. */

@@ -3,9 +3,19 @@ import {
   type CallContent,
   type CallEvent,
   type CallResult,
+  compacted,
+  CompactedDecoder,
+  CompactedRenderer,
+  CompactingDecoder,
+  compactionIn,
+  compactsFirst,
   type CallSignal,
   eventsOf,
+  type FinishedCompaction,
   NO_TOKENS,
+  onlyCompacts,
+  passUsage,
+  summarizing,
   outputOf,
   unsupported,
   type ProtocolAdapter,
@@ -18,6 +28,8 @@ import {
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
+  withCompaction,
+  withCompactionUsage,
 } from '../protocols/contract/index.js';
 
 /** Rough estimate. */
@@ -25,6 +37,17 @@ const BYTES_PER_TOKEN = 4;
 /** Max number and length of stop sequences enforced here; vendors allow fewer. */
 const MAX_STOPS = 64;
 const MAX_STOP_LENGTH = 1000;
+
+/**
+ * What the upstream is asked for: the response itself, a summary as the response, or first a summary and then the
+ * response.
+ */
+export type CompactionStep = 'none' | 'only' | 'first';
+
+function compactionStepOf(content: CallContent): CompactionStep {
+  if (onlyCompacts(content)) return 'only';
+  return compactsFirst(content) ? 'first' : 'none';
+}
 
 /** A call between two protocols: its normalized content, and how responses are rendered. */
 export class CallTranslation {
@@ -38,9 +61,17 @@ export class CallTranslation {
     private readonly warnings: TranslationWarnings,
     /** The complete request as JSON without references; undefined if too long. */
     readonly input: () => string | undefined = () => undefined,
+    readonly compaction: CompactionStep = compactionStepOf(context.content),
+    /** Set if the conversation was compacted. */
+    private readonly finished?: FinishedCompaction,
   ) {
     this.call = context.call;
     this.content = context.content;
+  }
+
+  /** The translation after its conversation was compacted. */
+  after(finished: FinishedCompaction): CallTranslation {
+    return new CallTranslation(this.context, this.responseAdapter, this.warnings, this.input, 'none', finished);
   }
 
   /** Response ID for the client; undefined if it cannot refer to it. */
@@ -57,7 +88,7 @@ export class CallTranslation {
     target: UpstreamTarget,
   ): { readonly request: UpstreamRequest; readonly warnings: TranslationWarnings } {
     const warnings = this.warnings.fork();
-    const request = adapter.buildRequest({ call: this.call, content: this.content, warnings }, target);
+    const request = adapter.buildRequest({ call: this.call, content: this.requestContent(), warnings }, target);
     requireEnforceable(this.stopsBeyond(request.stopSequencesSent ?? 0));
     return { request, warnings };
   }
@@ -71,21 +102,28 @@ export class CallTranslation {
     target: UpstreamTarget,
     stopsSent: number,
   ): StreamDecoder & { readonly stopped?: boolean } {
+    const { finished } = this;
     const decoder = adapter.decodeStream(this.content, target);
+    if (this.compaction === 'only') return new CompactingDecoder(decoder);
     const stops = this.stopsBeyond(stopsSent);
-    return stops.length === 0 ? decoder : new StoppingDecoder(decoder, stops);
+    const stopping = stops.length === 0 ? decoder : new StoppingDecoder(decoder, stops);
+    return finished === undefined ? stopping : new CompactedDecoder(stopping, finished);
   }
 
   /** The same for unstreamed responses; everything the upstream wrote is charged, whatever the client gets. */
   decode(adapter: UpstreamAdapter, target: UpstreamTarget, body: string, stopsSent: number): CallResult {
+    const { finished } = this;
     const result = adapter.decodeResponse(body, this.content, target);
+    if (this.compaction === 'only') return compactionIn(result);
     const stops = this.stopsBeyond(stopsSent);
-    return stops.length === 0 ? result : { ...stoppedAt(stops, result), usage: result.usage };
+    const stopped = stops.length === 0 ? result : { ...stoppedAt(stops, result), usage: result.usage };
+    return finished === undefined ? stopped : withCompactionUsage(stopped, finished);
   }
 
   /** @param promptTokens if known */
   renderer(warnings: TranslationWarnings, promptTokens = this.context.promptTokens): StreamRenderer {
-    return this.responseAdapter.renderStream({ ...this.context, warnings, promptTokens });
+    const renderer = this.responseAdapter.renderStream({ ...this.context, warnings, promptTokens });
+    return this.finished === undefined ? renderer : new CompactedRenderer(renderer, this.finished);
   }
 
   /**
@@ -95,8 +133,11 @@ export class CallTranslation {
    */
   render(result: CallResult, warnings: TranslationWarnings, output: number): string {
     const usage = result.usage ?? this.estimate(output).usage;
-    if (!this.call.head.stream)
-      return this.responseAdapter.renderResponse({ ...result, usage }, { ...this.context, warnings });
+    if (!this.call.head.stream) {
+      const { finished } = this;
+      const whole = finished === undefined ? result : withCompaction(result, finished);
+      return this.responseAdapter.renderResponse({ ...whole, usage }, { ...this.context, warnings });
+    }
     const renderer = this.renderer(warnings, () => usage.input);
     return [...eventsOf({ ...result, usage })].map((event) => renderer.next(event)).join('');
   }
@@ -105,10 +146,18 @@ export class CallTranslation {
   estimate(output: number): CallEvent & { readonly type: 'usage-update' } {
     const { bytes, encodedBytes } = this.call.head.size;
     const input = Math.ceil((bytes - encodedBytes) / BYTES_PER_TOKEN);
-    return { type: 'usage-update', usage: { ...NO_TOKENS, input, output } };
+    const passes = this.finished && passUsage(this.finished).passes;
+    return { type: 'usage-update', usage: { ...NO_TOKENS, input, output, ...(passes && { passes }) } };
   }
 
+  private requestContent(): CallContent {
+    if (this.compaction !== 'none') return summarizing(this.content);
+    return this.finished === undefined ? this.content : compacted(this.content, this.finished);
+  }
+
+  /** A summary ends by itself. */
   private stopsBeyond(sent: number): readonly string[] {
+    if (this.compaction !== 'none') return [];
     return this.content.stop.slice(sent).filter((stop) => stop !== '');
   }
 }

@@ -7,7 +7,6 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ServerResponse } from 'node:http';
 import { ApiKeyGuard, type Caller, RefusedCaller } from '../keys/index.js';
 import { Config } from '../platform/config/index.js';
 import { Metrics } from '../platform/metrics/index.js';
@@ -15,7 +14,7 @@ import { AppError, monotonicMs } from '../platform/shared/index.js';
 import type { ProtocolId } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { BillingService } from './billing/index.js';
-import { arrivalOf, callerOf, requestLineOf } from './call-context.js';
+import { type Arrival, arrivalOf, requestLineOf, type ResponseEnd } from './call-context.js';
 import { NoMoreCalls, Overloaded } from './relay.errors.js';
 import { RunState } from './run-state.js';
 
@@ -56,7 +55,7 @@ export class LoadShedding implements OnModuleDestroy {
   }
 
   /** Counts a call until its response ends. @throws Overloaded */
-  take(response: ServerResponse): void {
+  take(response: Pick<ResponseEnd, 'destroyed' | 'once'>): void {
     if (this.running >= this.maxCalls) this.refuse('calls_in_flight');
     if (this.load.slow) this.refuse('event_loop_delay');
     // It would wait as long itself.
@@ -115,26 +114,37 @@ export class CallGuard implements CanActivate {
       return accepted;
     } catch (error) {
       const protocol = this.adapters.claimingAdapter(requestLineOf(request)).id;
-      await this.record(error, request, protocol);
+      const { user: caller } = request as { user?: Caller };
+      await this.record(error, { id: request.id, protocol, caller, arrival: arrivalOf(request) });
       throw error;
     }
   }
 
   /** Requires that the process takes calls, and counts one until the response ends. @throws NoMoreCalls, Overloaded */
-  admit(response: ServerResponse): void {
+  admit(response: Pick<ResponseEnd, 'destroyed' | 'once'>): void {
     if (this.state.draining) throw new NoMoreCalls();
     this.load.take(response);
   }
 
-  /** Records a rejection, if it is one of a known key. The caller is set unless the error has it. */
-  async record(error: unknown, request: FastifyRequest, protocol: ProtocolId): Promise<void> {
-    const refuse = (caller: Caller, reason: AppError): Promise<void> =>
-      this.billing.refuse({ id: request.id, protocol, caller, ...arrivalOf(request) }, reason);
+  /** Records a rejection, if it is one of a known key. */
+  async record(error: unknown, { id, protocol, caller, arrival }: RejectedCall): Promise<void> {
+    const refuse = (known: Caller, reason: AppError): Promise<void> =>
+      this.billing.refuse({ id, protocol, caller: known, ...arrival }, reason);
     if (error instanceof RefusedCaller) await refuse(error.caller, error);
-    else if (error instanceof NoMoreCalls) await refuse(callerOf(request), error);
+    else if (caller === undefined) return;
+    else if (error instanceof NoMoreCalls) await refuse(caller, error);
     // Not awaited: a rejection must be early, and its row waits with those of other calls.
-    else if (error instanceof Overloaded && this.load.mayRecord()) void refuse(callerOf(request), error);
+    else if (error instanceof Overloaded && this.load.mayRecord()) void refuse(caller, error);
   }
+}
+
+/** A call before its body is read. */
+interface RejectedCall {
+  readonly id: string;
+  readonly protocol: ProtocolId;
+  readonly arrival: Arrival;
+  /** Undefined if the key is unknown. */
+  readonly caller: Caller | undefined;
 }
 
 /** For controllers whose routes reach a model. Authenticates from headers, before the body is read. */

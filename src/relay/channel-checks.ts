@@ -21,6 +21,8 @@ import { UpstreamClient } from './upstream/upstream-client.js';
 /** Result of a minimal call. */
 export interface CheckResult {
   readonly answered: boolean;
+  /** HTTP status; absent if the upstream did not respond. */
+  readonly status?: number;
   /** The reply or the error, for administrators. */
   readonly message: string;
   readonly durationMs: number;
@@ -34,6 +36,16 @@ export interface CheckResult {
 const CHECK_TIMEOUT_MS = 60_000;
 /** Max characters of an upstream's message. */
 const MAX_MESSAGE_LENGTH = 300;
+
+/** An error response, with the upstream's own message. */
+class UpstreamRejection extends AppError {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super('upstream_error', `${status}: ${message}`);
+  }
+}
 
 /**
  * Sends the relay's own requests to upstreams, for administrators and channel health, also through channels that are
@@ -65,9 +77,16 @@ export class ChannelChecks {
       const adapter = this.adapters.upstreamAdapter(channel.protocol);
       const response = await this.ask(channel, adapter.probeRequest(model), () => (firstByteMs ??= elapsedMs()));
       const usage = usageIn(response, adapter);
-      return { answered: true, message: `status ${response.status}`, ...durations(), ...(usage && { usage }) };
+      return {
+        answered: true,
+        status: response.status,
+        message: `status ${response.status}`,
+        ...durations(),
+        ...(usage && { usage }),
+      };
     } catch (error) {
-      return { answered: false, message: messageOf(error), ...durations() };
+      const status = error instanceof UpstreamRejection ? { status: error.status } : {};
+      return { answered: false, ...status, message: messageOf(error), ...durations() };
     }
   }
 
@@ -103,7 +122,7 @@ export class ChannelChecks {
     const response = await this.send(channel, channel.credentials[0]?.secret, request, onByte);
     const error = errorIn(response, this.adapters.upstreamAdapter(channel.protocol));
     if (error === undefined) return response;
-    throw new AppError('upstream_error', `${response.status}: ${ownText(jsonOf(response), channel) ?? error.message}`);
+    throw new UpstreamRejection(response.status, ownText(jsonOf(response), channel) ?? error.message);
   }
 
   private send(

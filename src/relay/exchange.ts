@@ -4,8 +4,10 @@ import { type Channel, type ChannelTimeouts, upstreamModel } from '../catalog/ch
 import { AppError, monotonicMs, recordedMessage } from '../platform/shared/index.js';
 import {
   type Call,
+  type FinishedCompaction,
   type Flow,
   type Frame,
+  passUsage,
   type ProtocolAdapter,
   type ProtocolId,
   TranslationWarnings,
@@ -17,6 +19,7 @@ import {
 import { AdapterRegistry } from './adapter.registry.js';
 import type { Admission, AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
 import type { ReplyState } from './call-context.js';
+import { compactedFirst } from './compaction-pass.js';
 import { lane, type LaneOutlet } from './lane.js';
 import { RelayTimings } from './relay-timings.js';
 import { NotForThisChannel, TranslationTooSlow } from './relay.errors.js';
@@ -43,6 +46,8 @@ interface AttemptContext {
   readonly adapter: UpstreamAdapter;
   readonly translator: Translator;
   readonly totalMs: number;
+  /** Set if the conversation was compacted by the previous request. */
+  readonly finished: FinishedCompaction | undefined;
 }
 
 /** Sends a request to an upstream and processes its response. */
@@ -65,19 +70,21 @@ export class Exchange {
       const adapter = this.adapters.upstreamAdapter(assignment.channel.protocol);
       const prepared = prepareRequest(running, assignment.channel, adapter, translator);
       const begunMs = monotonicMs();
-      const ask = (ready: PreparedRequest, leftMs: number): Observable<Frame> =>
-        this.ask(ready, { running, assignment, adapter, translator, totalMs: leftMs });
-      if (!isObservable(prepared)) return ask(prepared, totalMs);
-      return prepared.pipe(
-        timeout({ first: totalMs, with: () => throwError(() => new TranslationTooSlow()) }),
-        switchMap((ready) => ask(ready, Math.max(1, totalMs - (monotonicMs() - begunMs)))),
-      );
+      const leftMs = (): number => Math.max(1, totalMs - (monotonicMs() - begunMs));
+      const ask = (ready: PreparedRequest, finished?: FinishedCompaction): Observable<Frame> => {
+        const context = { running, assignment, adapter, translator, totalMs: leftMs(), finished };
+        if (ready.translation?.compaction !== 'first') return this.ask(ready, context);
+        const goOn = (done: FinishedCompaction): Observable<Frame> =>
+          whenPrepared(translateRequest(ready.target, adapter, translator, done), leftMs(), (next) => ask(next, done));
+        return compactedFirst(this.ask(ready, context), ready.translation, goOn);
+      };
+      return whenPrepared(prepared, totalMs, ask);
     });
   }
 
   private ask(
     prepared: PreparedRequest,
-    { running, assignment, adapter, translator, totalMs }: AttemptContext,
+    { running, assignment, adapter, translator, totalMs, finished }: AttemptContext,
   ): Observable<Frame> {
     const { ticket, response } = running;
     const { channel, credential } = assignment;
@@ -85,10 +92,13 @@ export class Exchange {
     const { target, request, translation, warnings, stopsSent } = prepared;
     // Also clears the warnings of a failed attempt.
     response.warnings = warnings.header;
-    const attempt = ticket.beginAttempt({
-      ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
-      isTierLeftOut: warnings.has('unsupported_parameter', 'service_tier'),
-    });
+    const attempt = ticket.beginAttempt(
+      {
+        ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
+        isTierLeftOut: warnings.has('unsupported_parameter', 'service_tier'),
+      },
+      finished && passUsage(finished),
+    );
     response.begin();
     const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
     const context = {
@@ -106,7 +116,7 @@ export class Exchange {
     const frames = this.client
       .open(channel, credential?.secret, traced(request, ticket, channel, adapter), response.flow)
       .pipe(lane(context, (out) => new AttemptWatch(out, attempt, response, limits)));
-    return this.storing(frames, running, assignment, translation);
+    return translation?.compaction === 'first' ? frames : this.storing(frames, running, assignment, translation);
   }
 
   private storing(
@@ -119,6 +129,18 @@ export class Exchange {
     const origin = { channelId: channel.id, credentialId: credential?.id ?? null };
     return this.responses.storing(frames, { call, caller, responseAdapter, origin, input: translation?.input });
   }
+}
+
+function whenPrepared(
+  prepared: PreparedRequest | Observable<PreparedRequest>,
+  limitMs: number,
+  use: (ready: PreparedRequest) => Observable<Frame>,
+): Observable<Frame> {
+  if (!isObservable(prepared)) return use(prepared);
+  return prepared.pipe(
+    timeout({ first: limitMs, with: () => throwError(() => new TranslationTooSlow()) }),
+    switchMap((ready) => use(ready)),
+  );
 }
 
 /** A request ready to be sent, and what is needed to read its response. */
@@ -145,12 +167,25 @@ function prepareRequest(
 ): PreparedRequest | Observable<PreparedRequest> {
   const { call } = running.ticket;
   if (passesVerbatim(call, running.responseAdapter.id, channel, adapter)) {
-    const target = targetOf(running, channel, false);
+    const input = translator.completeInput();
+    const target = { ...targetOf(running, channel, false), ...(input !== undefined && { input }) };
     // A verbatim request sends everything.
     const whole = { translation: undefined, warnings: new TranslationWarnings(false), stopsSent: Infinity };
     return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
   }
-  const target = targetOf(running, channel, true);
+  return translateRequest(targetOf(running, channel, true), adapter, translator);
+}
+
+/**
+ * The request in the upstream's protocol.
+ * @param finished compaction of the conversation, if it was compacted first
+ */
+function translateRequest(
+  target: UpstreamTarget,
+  adapter: UpstreamAdapter,
+  translator: Translator,
+  finished?: FinishedCompaction,
+): PreparedRequest | Observable<PreparedRequest> {
   const prepared = ({ request, translation, warnings }: TranslatedRequest): PreparedRequest => ({
     target,
     request,
@@ -159,7 +194,7 @@ function prepareRequest(
     stopsSent: request.stopSequencesSent ?? 0,
   });
   try {
-    const built = translator.build(adapter, target);
+    const built = translator.build(adapter, target, finished);
     if (!isObservable(built)) return prepared(built);
     return built.pipe(
       map(prepared),
@@ -174,7 +209,8 @@ const unfit = (error: unknown): unknown =>
   error instanceof AppError && error.kind === 'invalid_request' ? new NotForThisChannel(error) : error;
 
 /**
- * Whether the client's bytes are sent unchanged: the upstream uses the same protocol and the response form matches.
+ * Whether the client's bytes are sent unchanged: the upstream uses the same protocol, the response form matches, and it
+ * can compact conversations if necessary.
  */
 export function passesVerbatim(
   { protocol, head }: Pick<Call, 'protocol' | 'head'>,
@@ -182,8 +218,10 @@ export function passesVerbatim(
   channel: Channel,
   adapter: Pick<UpstreamAdapter, 'verbatim'>,
 ): adapter is { readonly verbatim: VerbatimLane } {
+  const isNative = adapter.verbatim !== undefined && channel.protocol === protocol && responseProtocol === protocol;
   const folds = channel.flags['forceUpstreamStream'] === true && !head.stream;
-  return adapter.verbatim !== undefined && channel.protocol === protocol && responseProtocol === protocol && !folds;
+  const summarizes = head.compacts === true && channel.flags['compaction'] === false;
+  return isNative && !folds && !summarizes;
 }
 
 function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {

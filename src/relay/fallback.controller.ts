@@ -15,7 +15,7 @@ import { ApiKeyGuard } from '../keys/index.js';
 import { Config } from '../platform/config/index.js';
 import { AppError, maskKeys } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { incomingCallOf, isApiRequest, requestLineOf, wantsWebSocket } from './call-context.js';
+import { asksForWebSocket, incomingCallOf, isApiRequest, requestLineOf } from './call-context.js';
 import { CallRoute } from './call.guard.js';
 import { ProtocolDetection } from './protocol-detection.js';
 import { RelayService } from './relay.service.js';
@@ -34,7 +34,7 @@ export class FallbackGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (!isApiRequest(request) || request.method === 'HEAD') return true;
-    if (wantsWebSocket(request) && this.adapters.isCallPath(requestLineOf(request).path)) return true;
+    if (asksForWebSocket(request.headers) && this.adapters.isCallPath(requestLineOf(request).path)) return true;
     return this.keys.canActivate(context);
   }
 }
@@ -51,12 +51,8 @@ export class FallbackController {
   @All('*')
   handle(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (!isApiRequest(request)) throw new NotFoundException();
-    const { path, method } = requestLineOf(request);
-    if (!this.adapters.isCallPath(path) && !takesPosts(request)) throw this.notFound(request);
-    void reply.header('allow', 'POST, OPTIONS');
-    if (wantsWebSocket(request))
-      throw new AppError('upgrade_required', `WebSockets are not supported at ${maskKeys(path)}. Use HTTP POST.`);
-    throw new AppError('method_not_allowed', `${maskKeys(path)} accepts POST, not ${method}.`);
+    if (!this.adapters.isCallPath(requestLineOf(request).path) && !takesPosts(request)) throw this.notFound(request);
+    refuseMethod(request, reply);
   }
 
   private notFound(request: FastifyRequest): AppError {
@@ -67,6 +63,15 @@ export class FallbackController {
       `Unknown endpoint ${method} ${maskKeys(path)}. The base URL is ${base}/v1 for OpenAI clients and ${base} for Anthropic and Google clients; call endpoints are ${this.adapters.callPaths.join(', ')}.`,
     );
   }
+}
+
+/** For paths that accept POST only. @throws AppError */
+export function refuseMethod(request: FastifyRequest, reply: FastifyReply): never {
+  const { path, method } = requestLineOf(request);
+  void reply.header('allow', 'POST, OPTIONS');
+  if (asksForWebSocket(request.headers))
+    throw new AppError('upgrade_required', `WebSockets are not supported at ${maskKeys(path)}. Use HTTP POST.`);
+  throw new AppError('method_not_allowed', `${maskKeys(path)} accepts POST, not ${method}.`);
 }
 
 /** Paths below `/v1` that the router does not treat as patterns: it fails at a star within a segment. */

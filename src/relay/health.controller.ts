@@ -46,7 +46,7 @@ export class HealthController {
   }
 
   private async readiness(): Promise<Readiness> {
-    if (this.state.draining) return 'draining';
+    if (!this.state.ready) return 'draining';
     const [responds, admits] = await Promise.all([this.database.ping(), this.admissions.check()]);
     if (!responds) return 'database unavailable';
     return admits && !this.billing.full ? 'ok' : 'calls not admitted';

@@ -21,4 +21,6 @@ export {
 export { RunState } from './run-state.js';
 export { type SessionCall, SessionCalls, type SessionEstimate } from './session-calls.js';
 export { Tracing, TracingModule } from './tracing/tracing.js';
+export { isHandshake, serveHandshakes } from './websocket/upgrades.js';
+export { WebSockets } from './websocket/web-sockets.js';
 export { TranslationThread } from './translation-queue.js';

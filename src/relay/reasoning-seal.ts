@@ -8,7 +8,13 @@ import { isJsonObject } from '../platform/shared/index.js';
 const VERSION = 'rly1';
 const KEY_BYTES = 32;
 const PURPOSE = 'switchboard reasoning of upstreams v1';
-const KINDS: readonly unknown[] = ['signature', 'redacted', 'encrypted', 'text'] satisfies OpaqueReasoning['kind'][];
+const KINDS: readonly unknown[] = [
+  'signature',
+  'redacted',
+  'encrypted',
+  'text',
+  'summary',
+] satisfies OpaqueReasoning['kind'][];
 
 /**
  * Seals signed or encrypted reasoning, so that clients of another protocol can carry it back to the same vendor,

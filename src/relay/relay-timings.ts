@@ -25,4 +25,8 @@ export class RelayTimings {
   readonly lingerUnreadMs: number = 10_000;
   /** A client that accepts no byte for this long counts as gone; detected within twice the time. */
   readonly stalledClientMs: number = 60_000;
+  /** Interval of pings on WebSockets; without any sign of life in between, the client counts as gone. */
+  readonly pingMs: number = 20_000;
+  /** Max age of a WebSocket, as the vendor has it. */
+  readonly socketMs: number = 3_600_000;
 }

@@ -11,6 +11,7 @@ import { AdapterRegistry, adaptersIn } from './adapter.registry.js';
 import { AdmissionControl, ModelAccess } from './admission-control.js';
 import { apiControllers, ModelsController } from './api-controllers.js';
 import { BillingModule } from './billing/index.js';
+import { BackgroundRuns } from './background-run.js';
 import { Bodies } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
 import { CallLimits } from './call-limits.js';
@@ -35,11 +36,16 @@ import { RunState } from './run-state.js';
 import { SessionCalls } from './session-calls.js';
 import { SharedMemory } from './shared-response.js';
 import { StateAccess } from './state-access.js';
+import { ConversationsController } from './conversations.controller.js';
 import { StoredResponsesController } from './stored-responses.controller.js';
 import { StoredResponsesModule } from './stored-responses/index.js';
 import { TimeSlicer } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
 import { TranslationService } from './translation.service.js';
+import { SocketAdmission, SocketCalls } from './websocket/socket-calls.js';
+import { SocketGuard } from './websocket/socket.controller.js';
+import { WebSockets } from './websocket/web-sockets.js';
+import { TracingModule } from './tracing/tracing.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { UpstreamPools } from './upstream/upstream-pools.js';
 
@@ -54,12 +60,14 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     RoutingModule,
     BillingModule,
     TokensModule,
+    TracingModule,
     UsageModule,
   ],
   controllers: [
     ModelsController,
     KeyInfoController,
     StoredResponsesController,
+    ConversationsController,
     BaseUrlController,
     HealthController,
     FallbackController,
@@ -70,6 +78,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     ResponseStore,
     Attempts,
     Bodies,
+    BackgroundRuns,
     BodyBudget,
     CallGuard,
     CallLimits,
@@ -93,6 +102,9 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     RunState,
     SessionCalls,
     SharedMemory,
+    SocketAdmission,
+    SocketCalls,
+    SocketGuard,
     StateAccess,
     FallbackGuard,
     TranslationQueue,
@@ -102,6 +114,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     UpstreamPromptCounts,
     UpstreamClient,
     UpstreamPools,
+    WebSockets,
   ],
   exports: [
     AdapterRegistry,
@@ -120,6 +133,8 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     RoutingModule,
     RunState,
     SessionCalls,
+    SocketGuard,
+    WebSockets,
   ],
 })
 export class RelayModule {}

@@ -14,8 +14,9 @@ import {
 } from '../protocols/contract/index.js';
 import { AdmissionControl } from './admission-control.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
+import { BackgroundRuns } from './background-run.js';
 import { Bodies, type HeldBody } from './bodies.js';
-import type { ReplyState, IncomingCall } from './call-context.js';
+import type { IncomingCall, OutgoingReply, ReplyState } from './call-context.js';
 import { Attempts } from './failover.js';
 import type { RequestReader } from './protocol-detection.js';
 import { Replies } from './replies.js';
@@ -49,6 +50,7 @@ export class RelayService {
     private readonly admissionControl: AdmissionControl,
     private readonly attempts: Attempts,
     private readonly replies: Replies,
+    private readonly background: BackgroundRuns,
   ) {}
 
   /**
@@ -57,10 +59,37 @@ export class RelayService {
    */
   serve(requestReader: RequestReader, incoming: IncomingCall, reply: FastifyReply): Promise<void> {
     const { caller } = incoming;
+    return this.received(
+      requestReader,
+      incoming,
+      (received, response) => {
+        const { call, responseAdapter, share } = received;
+        if (call.head.background === true) {
+          const shared = this.replies.share(call.id, response, this.run(received, caller, response));
+          return this.background.serve({ call, caller, responseAdapter, shared }, reply);
+        }
+        if (share !== undefined) return this.sendShared(received, share, caller, response, reply);
+        const frames = this.run(received, caller, response);
+        return this.replies.send(reply, { call, responseAdapter, facts: response, frames });
+      },
+      true,
+    );
+  }
+
+  /**
+   * Receives a request whose response is not shared and goes elsewhere than to an HTTP client: over a WebSocket, or
+   * onto a page.
+   * @param deliver subscribes to the frames
+   * @throws AppError when the request is rejected, and what `deliver` throws
+   */
+  receive<Result>(
+    requestReader: RequestReader,
+    incoming: IncomingCall,
+    deliver: (reply: OutgoingReply) => Promise<Result>,
+  ): Promise<Result> {
     return this.received(requestReader, incoming, (received, response) => {
-      const { call, responseAdapter, share } = received;
-      if (share !== undefined) return this.sendShared(received, share, caller, response, reply);
-      return this.replies.send(reply, call, responseAdapter, response, this.run(received, caller, response));
+      const { call, responseAdapter } = received;
+      return deliver({ call, responseAdapter, facts: response, frames: this.run(received, incoming.caller, response) });
     });
   }
 
@@ -69,8 +98,7 @@ export class RelayService {
    * @throws AppError when the call failed; its row is stored by then
    */
   collect(requestReader: RequestReader, incoming: IncomingCall, reply: FastifyReply): Promise<Buffer> {
-    return this.received(requestReader, incoming, async (received, response) => {
-      const frames = this.run(received, incoming.caller, response);
+    return this.receive(requestReader, incoming, async ({ frames }) => {
       const left = fromEvent(reply.raw, 'close');
       return Buffer.concat((await lastValueFrom(frames.pipe(takeUntil(left), toArray()))).map(({ bytes }) => bytes));
     });
@@ -81,12 +109,13 @@ export class RelayService {
     requestReader: RequestReader,
     incoming: IncomingCall,
     respond: (received: ReceivedCall, response: ReplyState) => Promise<Result>,
+    mayDetach = false,
   ): Promise<Result> {
     const { id, caller, arrival } = incoming;
     const response = this.replies.open(id, caller, arrival.startedMs);
     let received: ReceivedCall | undefined;
     try {
-      received = await this.readOrRefuse(requestReader, incoming, response);
+      received = await this.readOrRefuse(requestReader, incoming, response, mayDetach);
       const { call, body } = received;
       response.onBodySpent = () => body.shrink(call.head.size);
       return await respond(received, response);
@@ -126,12 +155,13 @@ export class RelayService {
     requestReader: RequestReader,
     incoming: IncomingCall,
     response: ReplyState,
+    mayDetach: boolean,
   ): Promise<ReceivedCall> {
     const { id, caller, arrival } = incoming;
     try {
       const { interruption } = response;
       const call = await unlessInterrupted(this.read(requestReader, incoming), interruption, ({ body }) => body.drop());
-      return { ...call, share: await this.shareOf(call, caller, response) };
+      return { ...call, share: await this.shareOf(call, caller, response, mayDetach) };
     } catch (thrown) {
       const error = AppError.from(thrown);
       const refused = { id, protocol: requestReader.addressed, caller, ...arrival };
@@ -164,10 +194,12 @@ export class RelayService {
     received: Omit<ReceivedCall, 'share'>,
     caller: Caller,
     response: ReplyState,
+    mayDetach: boolean,
   ): Promise<Share | undefined> {
     const { call, requestAdapter, body } = received;
     try {
       const key = idempotencyKeyOf(call.request);
+      if (call.head.background === true) this.background.require(received, caller, mayDetach && key === undefined);
       if (key === undefined) return undefined;
       const fingerprint = await fingerprintOf(call.request, requestAdapter.fingerprintHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
@@ -193,7 +225,7 @@ export class RelayService {
   ): Promise<void> {
     const { facts, frames } = share.response.reply(share.isGuest ? response.waits : undefined);
     if (!share.isGuest) {
-      await this.replies.send(reply, call, responseAdapter, facts, frames);
+      await this.replies.send(reply, { call, responseAdapter, facts, frames });
       // This client may leave while others share its call, whose body and end are handled here.
       return share.response.over;
     }
@@ -201,7 +233,8 @@ export class RelayService {
     const { callId } = share.response;
     void reply.header('x-relay-shared-with', callId);
     const ticket = this.billing.openShared(call, caller, response, callId);
-    await this.replies.send(reply, call, responseAdapter, facts, frames.pipe(accounted(ticket, response)));
+    const accountedFrames = frames.pipe(accounted(ticket, response));
+    await this.replies.send(reply, { call, responseAdapter, facts, frames: accountedFrames });
   }
 }
 

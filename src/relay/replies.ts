@@ -8,7 +8,7 @@ import { Metrics } from '../platform/metrics/index.js';
 import { AppError } from '../platform/shared/index.js';
 import type { Call, Frame, ProtocolAdapter, ProtocolId } from '../protocols/contract/index.js';
 import { BodyBudget } from './body-budget.js';
-import { ReplyState, type ReplyFacts } from './call-context.js';
+import { failureBytes, type OutgoingReply, type ReplyFacts, ReplyState } from './call-context.js';
 import { RelayTimings } from './relay-timings.js';
 import { RunState } from './run-state.js';
 import { SharedMemory, SharedResponse } from './shared-response.js';
@@ -99,14 +99,8 @@ export class Replies {
    * Resolves when the response has been handed to the socket or the client has left.
    * @throws AppError when it failed before anything was written
    */
-  send(
-    reply: FastifyReply,
-    call: Call,
-    responseAdapter: ProtocolAdapter,
-    response: ReplyFacts,
-    frames: Observable<Frame>,
-  ): Promise<void> {
-    return new ReplyWriter(reply, call, responseAdapter, response, this.timings).send(frames);
+  send(reply: FastifyReply, outgoing: OutgoingReply): Promise<void> {
+    return new ReplyWriter(reply, outgoing, this.timings).send(outgoing.frames);
   }
 }
 
@@ -117,7 +111,7 @@ const STREAM_HEADERS = {
 } as const;
 
 /**
- * Writes one response: the only subscriber of its frames. The head is sent with the first byte, so that earlier
+ * Writes one response over HTTP: the only subscriber of its frames. The head is sent with the first byte, so that earlier
  * failures are still HTTP errors. When the client leaves, it unsubscribes, which aborts everything.
  */
 class ReplyWriter {
@@ -127,14 +121,19 @@ class ReplyWriter {
   /** Part of the response itself was written. */
   private begun = false;
 
+  private readonly call: Call;
+  private readonly responseAdapter: ProtocolAdapter;
+  private readonly response: ReplyFacts;
+
   constructor(
     private readonly reply: FastifyReply,
-    private readonly call: Call,
-    private readonly responseAdapter: ProtocolAdapter,
-    private readonly response: ReplyFacts,
+    private readonly outgoing: Omit<OutgoingReply, 'frames'>,
     private readonly timings: RelayTimings,
   ) {
     this.raw = reply.raw;
+    this.call = outgoing.call;
+    this.responseAdapter = outgoing.responseAdapter;
+    this.response = outgoing.facts;
   }
 
   /**
@@ -208,11 +207,8 @@ class ReplyWriter {
   private fail(error: AppError): boolean {
     if (!this.raw.headersSent) return false;
     if (this.raw.writableEnded) return true;
-    // A truncated response must not look complete: a stream ends with an error, anything else breaks off. A held-back
-    // prelude was never sent, so the error comes first.
-    const context = this.begun ? this.response : undefined;
-    const rendered = (): Uint8Array => this.responseAdapter.renderStreamError(this.call, error, context?.tail ?? {});
-    if (this.call.head.stream) this.close(context?.failure(error) ?? rendered());
+    // A truncated response must not look complete: a stream ends with an error, anything else breaks off.
+    if (this.call.head.stream) this.close(failureBytes(this.outgoing, error, this.begun));
     else this.raw.destroy();
     return true;
   }

@@ -11,17 +11,21 @@ import type { UpstreamPart } from './upstream/upstream-client.js';
 const MIB = 1024 * 1024;
 const TOO_LARGE = expect.objectContaining({ kind: 'upstream_error', message: expect.stringContaining('too large') });
 
-/** What of an answer is told, and how it fails. */
-const anAnswer = (): { readonly response: WholeResponse; readonly failures: unknown[] } => {
+/** A response that records its failures. */
+const aResponse = (): { readonly response: WholeResponse; readonly failures: unknown[] } => {
   const failures: unknown[] = [];
-  const response = { fail: (error: unknown) => failures.push(error), hear: () => undefined, complete: () => undefined };
+  const response = {
+    fail: (error: unknown) => failures.push(error),
+    progress: () => undefined,
+    complete: () => undefined,
+  };
   return { response: response as unknown as WholeResponse, failures };
 };
 const mute: StreamDecoder = { next: () => [], end: () => [] };
 
 describe('a buffered response', () => {
   it('fails when it exceeds the maximum size', () => {
-    const { response, failures } = anAnswer();
+    const { response, failures } = aResponse();
     const whole = new TranslatedWhole(response, () => ({ parts: [], stop: 'end', usage: undefined }));
     for (let mib = 1; mib <= 64; mib += 1) whole.chunk(new Uint8Array(MIB));
     expect(failures).toEqual([]);
@@ -46,7 +50,7 @@ describe('a buffered response', () => {
   });
 
   it('fails when it is collected from a stream that exceeds its larger maximum', () => {
-    const { response, failures } = anAnswer();
+    const { response, failures } = aResponse();
     const folded = new FoldedStream(response, mute, 0);
     const comment = Buffer.from(`:${'x'.repeat(MIB - 3)}\n\n`);
     for (let mib = 1; mib <= 256; mib += 1) folded.chunk(comment);

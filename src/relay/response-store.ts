@@ -2,12 +2,19 @@ import { Injectable, Logger } from '@nestjs/common';
 import { concatMap, from, map, type MonoTypeOperatorFunction, type Observable, of } from 'rxjs';
 import type { Channel } from '../catalog/channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
-import { reasonOf, within } from '../platform/shared/index.js';
+import { AppError, type JsonObject, reasonOf, within } from '../platform/shared/index.js';
 import type { Call, Frame, ResponseReferences, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import {
+  conversationNamedBy,
+  type ConversationTurn,
+  itemsToStore,
+  ownInputOf,
+  withoutConversation,
+} from './conversation-turns.js';
 import { StorageDisabled } from './relay.errors.js';
 import { type FoundResponses, PreviousResponses, type ReferencedState, StateAccess } from './state-access.js';
-import { type ResponseOwner, StoredResponses, type UpstreamOrigin } from './stored-responses/index.js';
+import { Conversations, type ResponseOwner, StoredResponses, type UpstreamOrigin } from './stored-responses/index.js';
 import { TranslationService } from './translation.service.js';
 
 /** Max delay of the response's end for storing it. */
@@ -42,9 +49,12 @@ export const pinnedOrigin = ({ previous, state }: ResolvedReferences): UpstreamO
 @Injectable()
 export class ResponseStore {
   private readonly logger = new Logger('ResponseStore');
+  /** Of running calls. */
+  private readonly turns = new WeakMap<Call, ConversationTurn>();
 
   constructor(
     private readonly responses: StoredResponses,
+    private readonly conversations: Conversations,
     private readonly keys: KeyAuthenticator,
     private readonly states: StateAccess,
     private readonly adapters: AdapterRegistry,
@@ -57,10 +67,44 @@ export class ResponseStore {
    * @throws StorageDisabled when the key does not allow storage but the request needs it
    */
   resolve(call: Call, caller: Caller, request: () => TreeObject): Promise<ResolvedReferences> | undefined {
+    const conversationId = conversationNamedBy(call);
+    if (conversationId !== undefined && caller.storesResponses)
+      return this.resolveConversation(call, caller, request, conversationId);
+    return this.resolveOthers(call, caller, request);
+  }
+
+  private resolveOthers(
+    call: Call,
+    caller: Caller,
+    request: () => TreeObject,
+  ): Promise<ResolvedReferences> | undefined {
     const findingPrevious = this.findPrevious(call, caller, request);
     const findingState = this.states.referencedBy(call, caller);
     if (findingPrevious === undefined && findingState === undefined) return undefined;
     return Promise.all([findingPrevious, findingState]).then(([previous, state]) => ({ previous, state }));
+  }
+
+  /** A conversation of this key is stored here; another one may be an upstream's. */
+  private async resolveConversation(
+    call: Call,
+    caller: Caller,
+    request: () => TreeObject,
+    id: string,
+  ): Promise<ResolvedReferences> {
+    const owner = await this.ownerOf(call, caller);
+    const items = await this.conversations.items(owner, id);
+    if (items === undefined) return (await this.resolveOthers(call, caller, request)) ?? {};
+    if (call.head.fields.has('previous_response_id')) throw new TwoContinuations();
+    const others = await this.resolveOthers(withoutConversation(call), caller, request);
+    this.turns.set(call, { owner, id, input: ownInputOf(call) });
+    const content = { input: `[${items.map(({ text }) => text).join(',')}]`, response: '{"output":[]}' };
+    const response = { id, channelId: '', credentialId: null, expiresAt: new Date(0), content };
+    const { ofItems, isKnown } = others?.previous?.found ?? { ofItems: new Map(), isKnown: true };
+    const requestAdapter = this.adapters.clientAdapter(call.protocol);
+    return {
+      state: others?.state,
+      previous: new PreviousResponses(requestAdapter, request, { response, ofItems, isKnown }),
+    };
   }
 
   private findPrevious(
@@ -84,9 +128,15 @@ export class ResponseStore {
   storing(frames: Observable<Frame>, storable: StorableResponse): Observable<Frame> {
     const { call, caller, origin } = storable;
     const recorded = this.states.recorded(frames, call, caller, origin);
-    return this.stores(storable)
-      ? recorded.pipe(storedBeforeLastFrame((last) => this.store(storable, last)))
-      : recorded;
+    const turn = this.turns.get(call);
+    const stores = this.stores(storable);
+    if (turn === undefined && !stores) return recorded;
+    return recorded.pipe(
+      storedBeforeLastFrame(async (last) => {
+        if (stores) await this.store(storable, last);
+        if (turn !== undefined) await this.addTurn(turn, storable, last);
+      }),
+    );
   }
 
   /** Whether the response is stored here, or remembered as stored by its channel. */
@@ -105,6 +155,23 @@ export class ResponseStore {
       await within(this.write(storable, last), TIMEOUT_MS);
     } catch (error) {
       this.logger.warn(`Failed to store the response of ${storable.call.id}: ${reasonOf(error)}`);
+    }
+  }
+
+  /** Never fails, as `store`. */
+  private async addTurn(
+    turn: ConversationTurn,
+    { call, responseAdapter }: StorableResponse,
+    last: Uint8Array,
+  ): Promise<void> {
+    try {
+      const response = responseAdapter.storage?.responseIn(last);
+      if (response === undefined) return;
+      const { output } = JSON.parse(response.text()) as JsonObject;
+      const items = [...itemsToStore(JSON.parse(turn.input)), ...itemsToStore(output)];
+      await within(this.conversations.append(turn.owner, turn.id, items), TIMEOUT_MS);
+    } catch (error) {
+      this.logger.warn(`Failed to add ${call.id} to its conversation: ${reasonOf(error)}`);
     }
   }
 
@@ -134,6 +201,15 @@ export class ResponseStore {
   private async ownerOf({ request }: Call, caller: Caller): Promise<ResponseOwner> {
     const { keyId, accountId } = caller;
     return { keyId, accountId, secret: await this.keys.secretOf(caller, request.headers) };
+  }
+}
+
+class TwoContinuations extends AppError {
+  constructor() {
+    super('invalid_request', 'previous_response_id cannot be combined with conversation. Remove one of them.', {
+      param: 'previous_response_id',
+      fault: 'invalid_value',
+    });
   }
 }
 

@@ -1,17 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Readable } from 'node:stream';
 import { type Caller, KeyAuthenticator, type OwnedKey } from '../keys/index.js';
 import type { AppError, Nanos } from '../platform/shared/index.js';
 import { type ProtocolAdapter, type ProtocolId, type RequestLine } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ModelAccess } from './admission-control.js';
-import { arrivalOf, type IncomingCall } from './call-context.js';
+import { arrivalOf, bodyOf, type IncomingCall } from './call-context.js';
 import { CallGuard } from './call.guard.js';
 import { AdmissionDryRun } from './dry-run.js';
 import { ProtocolDetection, type RequestReader } from './protocol-detection.js';
 import { RelayService } from './relay.service.js';
-import type { IncomingBody } from './body-reader.js';
 
 /** A call that a signed-in user makes on a page. */
 export interface SessionCall {
@@ -88,11 +86,12 @@ export class SessionCalls {
       request.user = { ...caller, storesResponses: false };
       this.guard.admit(reply.raw);
     } catch (error) {
-      await this.guard.record(error, request, protocol);
+      await this.guard.record(error, { id: request.id, protocol, caller: request.user, arrival: arrivalOf(request) });
       throw error;
     }
     const line = lineOf(adapter);
-    const incoming = { id: request.id, caller: request.user, line, arrival: arrivalOf(request), body: bodyOf(body) };
+    const arriving = bodyOf(Buffer.from(body));
+    const incoming = { id: request.id, caller: request.user, line, arrival: arrivalOf(request), body: arriving };
     return { reader: this.protocols.at(adapter, line), incoming };
   }
 }
@@ -103,8 +102,3 @@ const lineOf = ({ callPaths: [path = ''] }: ProtocolAdapter): RequestLine => ({
   query: '',
   headers: { 'content-type': 'application/json' },
 });
-
-function bodyOf(text: string): IncomingBody {
-  const bytes = Buffer.from(text);
-  return Object.assign(Readable.from([bytes]), { headers: { 'content-length': String(bytes.length) } });
-}

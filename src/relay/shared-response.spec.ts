@@ -120,7 +120,7 @@ describe('SharedMemory', () => {
     expect(one.shared.partialReason).toContain('memory');
     expect(other.shared.partialReason).toBeUndefined();
     expect(memory.takenBytes).toBe(2 * MIB);
-    // There is room again, but nobody who comes now could have all of it.
+    // There is room again, but no new client could get the whole response.
     one.frames.next(frame(1));
     expect(one.shared.partialReason).toContain('memory');
     expect(memory.takenBytes).toBe(2 * MIB);

@@ -169,14 +169,15 @@ export class PreviousResponses {
 
   /**
    * Whether a channel may serve the request: if the responses are stored upstream, only their channel; if they are
-   * stored here, any channel of another protocol, since the references mean nothing to it. Unknown references may
+   * stored here, any channel that can get them in place of the references. Unknown references may
    * belong to anyone, so they only go to dedicated upstream accounts.
    */
   admits(channel: Pick<Channel, 'id' | 'protocol' | 'flags'>): boolean {
     const { pinned } = this;
     if (!this.found.isKnown) return channel.protocol === this.requestAdapter.id && sharesState(channel);
     if (pinned !== undefined) return pinned.channelId === channel.id;
-    return channel.protocol !== this.requestAdapter.id;
+    // Single items are only replaced by translation.
+    return channel.protocol !== this.requestAdapter.id || this.found.ofItems.size === 0;
   }
 
   /** Characters to be read of responses stored here. */
@@ -217,6 +218,12 @@ export class PreviousResponses {
     });
     const references = { response: response && this.contentOf(response), ofItems: new Map(contents) };
     return this.requestAdapter.storage?.expand(this.request(), references) ?? this.request();
+  }
+
+  /** The complete input as JSON, if what is continued is stored here. */
+  completeInput(call: Call): string | undefined {
+    const content = this.found.response?.content;
+    return content && this.requestAdapter.storage?.inputAfter(call, content);
   }
 
   private contentOf(response: StoredResponse): StoredResponseText | undefined {

@@ -1,14 +1,21 @@
-import { Controller, Delete, Get, Header, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ChannelDirectory } from '../catalog/channels/index.js';
 import { ApiKeyGuard, KeyAuthenticator } from '../keys/index.js';
-import { AppError, maskKeys } from '../platform/shared/index.js';
+import { AppError, type JsonObject, maskKeys } from '../platform/shared/index.js';
 import { Flow, type JsonTree, NO_BYTES, parseJsonTree, SplicedBody, writeJson } from '../protocols/contract/index.js';
 import { inputItems, RESPONSES_PATH } from '../protocols/responses/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { callerOf, requestLineOf } from './call-context.js';
 import { collected, jsonOf } from './collected-response.js';
-import { type StoredResponse, StoredResponses } from './stored-responses/index.js';
+import { currentResponse, ResumedStream, sequenceIn } from './resumed-stream.js';
+import { RunState } from './run-state.js';
+import {
+  BackgroundResponses,
+  type ResponseOwner,
+  type StoredResponse,
+  StoredResponses,
+} from './stored-responses/index.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 
 /** Excludes `input_tokens`, which is an endpoint. */
@@ -30,6 +37,8 @@ interface UpstreamQuery {
 export class StoredResponsesController {
   constructor(
     private readonly responses: StoredResponses,
+    private readonly background: BackgroundResponses,
+    private readonly state: RunState,
     private readonly keys: KeyAuthenticator,
     private readonly channels: ChannelDirectory,
     private readonly adapters: AdapterRegistry,
@@ -37,14 +46,23 @@ export class StoredResponsesController {
   ) {}
 
   @Get()
-  @Header(...JSON_TYPE)
   async read(
     @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') id: string,
     @Query('stream') stream?: unknown,
-  ): Promise<string> {
-    if (stream === 'true') throw noStream();
+    @Query('starting_after') startingAfter?: unknown,
+  ): Promise<string | undefined> {
+    const owner = await this.ownerOf(request);
+    const background = await this.background.find(owner, id);
+    if (background !== undefined && stream === 'true') {
+      await new ResumedStream(this.background, this.state, owner, id).send(reply, sequenceIn(startingAfter));
+      return undefined;
+    }
+    void reply.header(...JSON_TYPE);
+    if (background !== undefined) return currentResponse(background);
     const response = await this.find(request, id);
+    if (stream === 'true') throw noStream();
     if (response.content !== undefined) return response.content.response;
     return this.query(response, { method: 'GET', path: pathOf(id), query: requestLineOf(request).query });
   }
@@ -63,26 +81,48 @@ export class StoredResponsesController {
   @Delete()
   @Header(...JSON_TYPE)
   async delete(@Req() request: FastifyRequest, @Param('id') id: string): Promise<string> {
-    const response = await this.find(request, id);
-    if (response.content === undefined) await this.query(response, { method: 'DELETE', path: pathOf(id) });
-    await this.responses.delete(callerOf(request), response.id);
+    const wasBackground = await this.background.delete(callerOf(request), id);
+    const response = await this.find(request, id).catch((error: unknown) => {
+      // Only complete responses are stored beside.
+      if (wasBackground && error instanceof ResponseNotFound) return undefined;
+      throw error;
+    });
+    if (response?.content === undefined && response !== undefined)
+      await this.query(response, { method: 'DELETE', path: pathOf(id) });
+    await this.responses.delete(callerOf(request), id);
     return JSON.stringify({ id, object: 'response', deleted: true });
   }
 
+  /** Has no effect on a response that has ended. */
   @Post('cancel')
-  async cancel(@Req() request: FastifyRequest, @Param('id') id: string): Promise<never> {
+  @HttpCode(200)
+  @Header(...JSON_TYPE)
+  async cancel(@Req() request: FastifyRequest, @Param('id') id: string): Promise<string> {
+    const owner = await this.ownerOf(request);
+    const background = await this.background.find(owner, id);
+    if (background !== undefined) {
+      const response = currentResponse(background);
+      if (background.status !== 'in_progress' || background.lost !== undefined) return response;
+      const cancelled = JSON.stringify({ ...(JSON.parse(response) as JsonObject), status: 'cancelled' });
+      if (await this.background.end(owner, id, 'cancelled', cancelled)) return cancelled;
+      const ended = await this.background.find(owner, id);
+      if (ended !== undefined) return currentResponse(ended);
+    }
     await this.find(request, id);
     throw new AppError('invalid_request', 'Only background responses can be cancelled; this response is complete.');
   }
 
   /** @throws AppError not_found when the key has no such response */
   private async find(request: FastifyRequest, id: string): Promise<StoredResponse> {
-    const caller = callerOf(request);
-    const { keyId, accountId } = caller;
-    const secret = await this.keys.secretOf(caller, request.headers);
-    const response = await this.responses.find({ keyId, accountId, secret }, id);
+    const response = await this.responses.find(await this.ownerOf(request), id);
     if (response === undefined) throw new ResponseNotFound(id);
     return response;
+  }
+
+  private async ownerOf(request: FastifyRequest): Promise<ResponseOwner> {
+    const caller = callerOf(request);
+    const { keyId, accountId } = caller;
+    return { keyId, accountId, secret: await this.keys.secretOf(caller, request.headers) };
   }
 
   /**

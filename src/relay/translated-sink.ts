@@ -9,6 +9,7 @@ import {
   ResultCollector,
   type SseEvent,
   SseSplitter,
+  summaryIn,
   type StreamDecoder,
   type StreamMeter,
   type StreamRenderer,
@@ -36,7 +37,8 @@ export function translatedSink(
   const { call, adapter, target, response, warnings, timings, stopsSent } = context;
   const signals = new EventSignals(translation.responseId);
   const decoder = (): StreamDecoder => translation.decoder(adapter, target, stopsSent);
-  const { stream } = call.head;
+  const isSummary = translation.compaction === 'first';
+  const stream = call.head.stream && !isSummary;
   if (streamed && stream) {
     const renderer = translation.renderer(warnings);
     response.renderer = renderer;
@@ -45,11 +47,12 @@ export function translatedSink(
     return new ResponseStream(out, meter, response, timings);
   }
   const render = (result: CallResult, output: number): string => {
+    if (isSummary) return summaryIn(result);
     const text = translation.render(result, warnings, output);
     response.warnings = warnings.header;
     return text;
   };
-  const whole = new WholeResponse({ out, response, signals, stream, render });
+  const whole = new WholeResponse({ out, response: isSummary ? undefined : response, signals, stream, render });
   if (streamed) return new FoldedStream(whole, decoder(), timings.lingerMs);
   return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body, stopsSent));
 }
@@ -249,7 +252,8 @@ export class FoldedStream implements ResponseSink {
 
 interface WholeParts {
   readonly out: FrameOutlet;
-  readonly response: ReplyState;
+  /** Undefined for a summary, which is not sent: another channel can still be tried. */
+  readonly response: ReplyState | undefined;
   readonly signals: EventSignals;
   /** Renders one JSON object or all events of a stream. @param output estimated tokens */
   readonly render: (result: CallResult, output: number) => string;
@@ -270,7 +274,7 @@ export class WholeResponse {
     const { out, response, signals, render } = this.parts;
     const sent = this.signalsOf(events);
     const bytes = Buffer.from(render(result, signals.units));
-    response.commit();
+    response?.commit();
     out.next({ bytes, signals: sent, last: true });
   }
 

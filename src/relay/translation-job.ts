@@ -5,6 +5,7 @@ import { AppError, type ErrorDetails, type ErrorKind, monotonicMs } from '../pla
 import {
   type Call,
   type CallContent,
+  type FinishedCompaction,
   isTreeObject,
   type JsonTree,
   type ResponseReferences,
@@ -20,7 +21,7 @@ import {
   writeJson,
 } from '../protocols/contract/index.js';
 import { type FoundResponses, PreviousResponses } from './state-access.js';
-import { CallTranslation } from './call-translation.js';
+import { CallTranslation, type CompactionStep } from './call-translation.js';
 
 // Work of the translation thread on requests too large to parse beside running streams. Inputs and outputs are plain
 // values, copied between threads.
@@ -37,6 +38,8 @@ export type TranslationTask =
       readonly strict: boolean;
       /** The input is needed to store the response. */
       readonly storesInput: boolean;
+      /** Set if the conversation was compacted. */
+      readonly finished: FinishedCompaction | undefined;
     };
 
 export type TranslationJob = TranslationTask & {
@@ -57,6 +60,7 @@ export interface BuiltRequest {
   readonly shown: TreeObject;
   /** Undefined if not needed or too long to store. */
   readonly input: string | undefined;
+  readonly compaction: CompactionStep;
 }
 
 export type TranslationReply =
@@ -145,7 +149,9 @@ function build(
   const warnings = new TranslationWarnings(job.strict);
   const content = requestAdapter.parseRequest(expanded, { call, warnings, unseal: tools.unseal });
   const context = { call, content, request: tree, promptTokens: () => 1, seal: () => '' };
-  const built = new CallTranslation(context, requestAdapter, warnings).build(upstream, job.target);
+  const opened = new CallTranslation(context, requestAdapter, warnings);
+  const translation = job.finished === undefined ? opened : opened.after(job.finished);
+  const built = translation.build(upstream, job.target);
   const { body, ...request } = built.request;
   const input =
     job.storesInput && requestAdapter.storage ? writeJson(requestAdapter.storage.inputOf(expanded)) : undefined;
@@ -159,6 +165,7 @@ function build(
     content: packed({ ...content, lead: [], turns: [], tools: content.tools.map(nameOnly) }, MAX_CONTENT_VALUES),
     shown: packed(shown, MAX_SHOWN_VALUES),
     input: input === undefined || input.length > MAX_STORED_LENGTH ? undefined : input,
+    compaction: translation.compaction,
   };
 }
 
@@ -214,7 +221,7 @@ function mapped(value: unknown, map: (one: unknown) => unknown, nameOf: (name: s
 const tooMuchToCopy = (maxValues: number): AppError =>
   new AppError(
     'invalid_request',
-    `tools: this model is translated; the tools and settings of a request are limited to ${maxValues} JSON values and ${MAX_COPIED_LENGTH} characters.`,
+    `tools: requests to this model are translated; their tools and settings are limited to ${maxValues} JSON values and ${MAX_COPIED_LENGTH} characters.`,
     { param: 'tools', fault: 'invalid_value' },
   );
 

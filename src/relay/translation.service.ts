@@ -5,6 +5,7 @@ import { AppError } from '../platform/shared/index.js';
 import {
   type Call,
   type CallContent,
+  type FinishedCompaction,
   TranslationWarnings,
   type ResponseReferences,
   type ProtocolAdapter,
@@ -28,7 +29,7 @@ import {
   unpacked,
 } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
-import { CallTranslation } from './call-translation.js';
+import { CallTranslation, type CompactionStep } from './call-translation.js';
 
 /** Larger prompts are not counted for `message_start`: the count would be late and delay those for billing. */
 const MAX_COUNTED_BYTES = 256 * 1024;
@@ -40,6 +41,8 @@ interface ParsedRequest {
   readonly request: TreeObject;
   readonly warnings: TranslationWarnings;
   readonly input: () => string | undefined;
+  /** Undefined: determined by the content. */
+  readonly compaction?: CompactionStep;
 }
 
 /** A call that may need translation. */
@@ -68,14 +71,21 @@ export interface Translator {
   /**
    * The request for an upstream of another protocol. Large requests are built in the translation thread, on
    * subscription.
+   * @param finished compaction of the conversation, if it was compacted first
    * @throws AppError invalid_request naming what the protocol cannot express
    */
-  build(adapter: UpstreamAdapter, target: UpstreamTarget): TranslatedRequest | Observable<TranslatedRequest>;
+  build(
+    adapter: UpstreamAdapter,
+    target: UpstreamTarget,
+    finished?: FinishedCompaction,
+  ): TranslatedRequest | Observable<TranslatedRequest>;
   /**
    * For a response that is rendered although its request was sent verbatim, without warnings. Undefined if the request
    * uses features of its own protocol only.
    */
   ofResponse(): CallTranslation | undefined;
+  /** The complete input for an upstream of the client's protocol, if earlier content is stored here. */
+  completeInput(): string | undefined;
 }
 
 /** Creates translations of calls. */
@@ -117,18 +127,26 @@ export class TranslationService {
   translator(translatable: Translatable): Translator {
     let translation: CallTranslation | undefined;
     const { call, previous } = translatable;
-    const inline = (adapter: UpstreamAdapter, target: UpstreamTarget): TranslatedRequest => {
+    const inline = (
+      adapter: UpstreamAdapter,
+      target: UpstreamTarget,
+      finished?: FinishedCompaction,
+    ): TranslatedRequest => {
       translation ??= this.open(translatable);
-      return { ...translation.build(adapter, target), translation };
+      const current = finished === undefined ? translation : translation.after(finished);
+      return { ...current.build(adapter, target), translation: current };
     };
     return {
-      build: (adapter, target) => {
-        if (!this.isLarge(call, previous)) return inline(adapter, target);
-        const replies = this.inThread(translatable, adapter, target);
+      build: (adapter, target, finished) => {
+        if (!this.isLarge(call, previous)) return inline(adapter, target, finished);
+        const replies = this.inThread(translatable, adapter, target, finished);
         return replies.pipe(
-          map((reply) => ('built' in reply ? this.restore(translatable, reply.built) : inline(adapter, target))),
+          map((reply) =>
+            'built' in reply ? this.restore(translatable, reply.built, finished) : inline(adapter, target, finished),
+          ),
         );
       },
+      completeInput: () => previous?.completeInput(call),
       ofResponse: () => {
         // Parsing a large request only for another response form would stall streams.
         if (this.isLarge(call, previous)) return undefined;
@@ -152,8 +170,10 @@ export class TranslationService {
     { call, caller, previous, storesInput }: Translatable,
     upstream: UpstreamAdapter,
     target: UpstreamTarget,
+    finished: FinishedCompaction | undefined,
   ): Observable<TranslationReply> {
-    const task = { kind: 'build', upstream: upstream.id, target, strict: caller.strict, storesInput } as const;
+    const { strict } = caller;
+    const task = { kind: 'build', upstream: upstream.id, target, strict, storesInput, finished } as const;
     return this.run(caller.accountId, call, task, previous);
   }
 
@@ -168,17 +188,19 @@ export class TranslationService {
     return this.queue.run({ accountId, job, body, values: head.size.values ?? 0, referencedLength });
   }
 
-  private restore(translatable: Translatable, built: BuiltRequest): TranslatedRequest {
+  private restore(
+    translatable: Translatable,
+    built: BuiltRequest,
+    finished: FinishedCompaction | undefined,
+  ): TranslatedRequest {
     const { caller } = translatable;
     const warnings = TranslationWarnings.of(built.warnings, caller.strict);
     const shown = unpacked(built.shown);
     const input = (): string | undefined => built.input;
-    const translation = this.translationOf(translatable, {
-      content: unpacked(built.content),
-      request: shown,
-      warnings,
-      input,
-    });
+    const { compaction } = built;
+    const content = unpacked(built.content);
+    const opened = this.translationOf(translatable, { content, request: shown, warnings, input, compaction });
+    const translation = finished === undefined ? opened : opened.after(finished);
     const body = new SplicedBody({ bytes: Buffer.from(built.body.buffer as ArrayBuffer) });
     return { request: { ...built.request, body }, translation, warnings };
   }
@@ -201,14 +223,15 @@ export class TranslationService {
 
   private translationOf(
     { call, responseAdapter, caller }: Translatable,
-    { content, request, warnings, input }: ParsedRequest,
+    { content, request, warnings, input, compaction }: ParsedRequest,
   ): CallTranslation {
     const requestAdapter = this.adapters.clientAdapter(call.protocol);
     // The response says whether it was stored.
     const shown = caller.storesResponses ? request : { ...request, store: false };
     const seal = this.reasoning.seal.bind(this.reasoning);
     const promptTokens = this.promptTokens(call, requestAdapter, responseAdapter.startsWithPromptTokens === true);
-    return new CallTranslation({ call, request: shown, content, promptTokens, seal }, responseAdapter, warnings, input);
+    const context = { call, request: shown, content, promptTokens, seal };
+    return new CallTranslation(context, responseAdapter, warnings, input, compaction);
   }
 
   /** An estimate by size, replaced by the tokenizer's count once available. Never waits. */

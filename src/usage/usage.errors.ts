@@ -21,6 +21,9 @@ export class RangeTooLarge extends AppError {
 /** The month cannot be dropped now: its tables are being read, or a late call has arrived. */
 export class CallsAreBusy extends AppError {
   constructor() {
-    super('unavailable', 'The partition is in use, possibly by a backup. Retrying tomorrow and at every start.');
+    super(
+      'unavailable',
+      'The partition is in use, possibly by a backup. Retrying tomorrow and whenever the server starts.',
+    );
   }
 }

@@ -203,7 +203,7 @@ export class WalletService {
   }
 }
 
-/** Kinds that a deleted account is refused. Payments and reversals are decided by whoever reports them. */
+/** Kinds that a deleted account is refused; payments to it are checked in `PaymentProcessor`. */
 const GIFTS: ReadonlySet<OrderKind> = new Set(['credit', 'redemption']);
 
 const ACTIONS: Readonly<Record<OrderKind, string>> = {

@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core';
-import { expectFine, startBrowser, Window } from '../support/browser.js';
+import { answerOf, expectFine, NARROW, startBrowser, Window } from '../support/browser.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
+import { jsonAnswer } from '../support/scripted-upstream.js';
 
 describe('model and group pages in a browser', () => {
   let relay: RelayApp;
@@ -67,4 +68,72 @@ describe('model and group pages in a browser', () => {
     await expectFine(window, 'groups');
     await window.close();
   }, 120_000);
+
+  const LISTED = ['gpt-5.5', 'gpt-5.4-mini', 'house-gpt', 'other-model'];
+
+  it('filter and tick the models of a provider in place', async () => {
+    const window = await open();
+    const { page } = window;
+    const data = LISTED.map((id) => ({ id, object: 'model' }));
+    relay.upstream.scriptNext(jsonAnswer(200, { object: 'list', data }));
+    await page.goto('/admin/models/add');
+    const hint = page.getByText('Not needed for Ollama.');
+    expect(await hint.isVisible()).toBe(false);
+    await page.getByLabel('Ollama', { exact: true }).check({ force: true });
+    expect(await hint.isVisible()).toBe(true);
+    await page.getByLabel('OpenAI', { exact: true }).check({ force: true });
+    await page.getByLabel('API key').fill('sk-typed-into-add-models');
+    await page.getByLabel('Base URL').fill(relay.upstream.url);
+    await page.getByRole('button', { name: 'Continue' }).click();
+
+    const filter = page.getByLabel('Model name');
+    const box = (name: string) => page.locator(`input[name="model"][value="${name}"]`);
+    const states = async (what: (name: string) => Promise<boolean>): Promise<string[]> => {
+      const are = await Promise.all(LISTED.map(what));
+      return LISTED.filter((_, index) => are[index]);
+    };
+    const shown = () => states((name) => box(name).isVisible());
+    const ticked = () => states((name) => box(name).isChecked());
+    await filter.fill('GPT');
+    expect(await page.getByText('3 shown').isVisible()).toBe(true);
+    expect(await shown()).toEqual(['gpt-5.5', 'gpt-5.4-mini', 'house-gpt']);
+    await page.getByRole('button', { name: 'Select all with a list price', exact: true }).click();
+    expect(await ticked()).toEqual(['gpt-5.5', 'gpt-5.4-mini']);
+    await filter.fill('mini');
+    await page.getByRole('button', { name: 'Select none with a list price', exact: true }).click();
+    await filter.fill('');
+    expect(await page.getByText('4 shown').isVisible()).toBe(true);
+    expect(await ticked()).toEqual(['gpt-5.5']);
+    await page.getByRole('button', { name: 'Select all without a list price' }).click();
+    expect(await ticked()).toEqual(['gpt-5.5', 'house-gpt', 'other-model']);
+    // Without a round trip.
+    expect(relay.upstream.requests).toHaveLength(1);
+    await expectFine(window, 'models-add');
+    await window.close();
+  }, 120_000);
+
+  it('keep the focused field of a form out from behind its save bar', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.setViewportSize(NARROW);
+    await page.goto('/admin/models/new');
+    let lowest = 0;
+    for (let stop = 0; stop < 40; stop += 1) {
+      await page.keyboard.press('Tab');
+      expect(await answerOf(page, COVERED)).toBe('');
+      lowest = Math.max(lowest, await answerOf<number>(page, 'scrollY'));
+    }
+    expect(lowest).toBeGreaterThan(NARROW.height);
+    await window.close();
+  }, 120_000);
 });
+
+const CARET_PX = 40;
+/** The focused field, if the save bar is over it; of a text area, over its first line, where the caret is. */
+const COVERED = `(() => {
+  const focused = document.activeElement;
+  const bar = document.querySelector('.savebar');
+  const { top, bottom } = focused.getBoundingClientRect();
+  const end = focused.matches('textarea') ? Math.min(bottom, top + ${CARET_PX}) : bottom;
+  return focused.matches('input, select, textarea') && end > bar.getBoundingClientRect().top ? focused.outerHTML : '';
+})()`;

@@ -133,7 +133,7 @@ describe('the pages of keys in a browser', () => {
     const { page } = window;
     const name = `script ${javaScriptEnabled}`;
     await page.goto('/keys');
-    await page.getByRole('link', { name: 'New key' }).click();
+    await page.getByRole('link', { name: 'Create key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.getByLabel('Quota').fill('5');
     await page.getByText('Budgets, rate limits, models and networks').click();

@@ -109,7 +109,7 @@ describe('an administrator’s journey from an empty database to the margin of a
   it('creates a group with multiplier 0.8', async () => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Groups');
-    await mouse.press(page, 'link', /New group/);
+    await mouse.press(page, 'link', /Add group/);
     await mouse.fill(page, 'Name', 'saver');
     await mouse.fill(page, 'Multiplier', '0.8');
     await mouse.press(page, 'button', 'Add group');
@@ -119,7 +119,7 @@ describe('an administrator’s journey from an empty database to the margin of a
   it.each(PROTOCOLS)('adds a model with prices for %s', async (protocol) => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Models & prices');
-    await mouse.press(page, 'link', 'New model');
+    await mouse.press(page, 'link', 'Add model');
     await mouse.fill(page, 'Name', modelOf(protocol));
     await page.getByLabel('Input', { exact: true }).first().fill('1');
     await page.getByLabel('Output', { exact: true }).first().fill('10');
@@ -153,7 +153,7 @@ describe('an administrator’s journey from an empty database to the margin of a
   it('creates redemption codes', async () => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Redemption codes');
-    await mouse.press(page, 'link', 'New codes');
+    await mouse.press(page, 'link', 'Create codes');
     await mouse.fill(page, 'Amount', '25');
     await mouse.fill(page, 'Number of codes', '2');
     await mouse.press(page, 'button', 'Create codes');
@@ -175,7 +175,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     await mouse.press(page, 'button', /Redeem/);
     expect(await main(page)).toContain('$25.00');
     await mouse.press(page, 'link', 'API keys');
-    await mouse.press(page, 'link', /New key|Create/);
+    await mouse.press(page, 'link', 'Create key');
     await mouse.fill(page, 'Name', 'laptop');
     await page.getByLabel('Group', { exact: true }).selectOption({ value: 'saver' });
     await mouse.press(page, 'button', 'Create key');

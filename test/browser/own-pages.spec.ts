@@ -4,7 +4,8 @@ import { ApiKeyService } from '../../src/keys/index.js';
 import { Clock, newId, parseUsd } from '../../src/platform/shared/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
-import { endlessStream } from '../support/scripted-answers.js';
+import { endlessStream, eventsAround, eventsIn } from '../support/scripted-answers.js';
+import { end, gate, sse, streamHead, waitFor } from '../support/scripted-steps.js';
 import { eventually } from '../support/eventually.js';
 import { mouse } from '../support/page-input.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -165,12 +166,39 @@ describe('the pages of keys, wallet and log, with long names, large numbers and 
       await expectFine(window);
 
       relay.upstream.scriptNext(endlessStream('responses'));
+      await mouse.fill(page, 'Message', 'Say more');
       await page.getByRole('button', { name: 'Send' }).click();
       await eventually(async () => expect(await output()).not.toBe(''));
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.locator('#charge strong').waitFor();
       await page.getByRole('link', { name: 'Call details' }).click();
       await page.getByText('The client closed the connection').first().waitFor();
+    });
+
+    it('sends a conversation, and keeps a message that is typed while a response streams', async () => {
+      const { page } = window;
+      const turns = (): Promise<string[]> => page.locator('#conversation li').allInnerTexts();
+      const message = page.getByLabel('Message', { exact: true });
+      await page.goto('/playground');
+      await page.getByLabel('Model').selectOption('m');
+      const { until, behind } = eventsAround(eventsIn('responses', { text: ['Hel', 'lo'] }), 'Hel');
+      const finished = gate();
+      relay.upstream.scriptNext([streamHead(), sse(until), waitFor(finished), sse(behind), end()]);
+      await message.fill('One');
+      await page.keyboard.press('Control+Enter');
+      await eventually(async () => expect(await output()).toBe('Hel'));
+      await message.fill('Two');
+      await page.keyboard.press('Control+Enter');
+      expect(await output()).toBe('Hel');
+      finished.open();
+      expect(await charge()).toBe('Call details');
+      expect(await output()).toBe('Hello');
+      expect(await message.inputValue()).toBe('Two');
+      expect(await turns()).toEqual(['You\nOne', 'Model\nHello']);
+
+      await message.press('Control+Enter');
+      await eventually(async () => expect(await turns()).toHaveLength(4));
+      expect(await message.inputValue()).toBe('');
     });
 
     it('shows the whole response without script', async () => {

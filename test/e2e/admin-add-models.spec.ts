@@ -16,6 +16,10 @@ const MODELS: Readonly<Record<string, string>> = {
   anthropic: 'claude-sonnet-4-5',
   google: 'gemini-3.8-flash',
   openrouter: 'anthropic/claude-haiku-4.5',
+  azure: 'gpt-5.4-mini',
+  bedrock: 'openai.gpt-oss-120b',
+  'bedrock-claude': 'anthropic.claude-sonnet-5',
+  vertex: 'gemini-3.8-flash',
   mistral: 'mistral-large-latest',
   deepseek: 'deepseek-chat',
   groq: 'llama-3.3-70b-versatile',
@@ -25,6 +29,13 @@ const MODELS: Readonly<Record<string, string>> = {
 };
 /** Two models of the price book, and two that it does not know. */
 const LISTED = ['gpt-5.5', 'gpt-5.4-mini', 'house-model', 'other-model'];
+
+/** The header that carries a provider's key. */
+function credentialOf(id: string, protocol: string): readonly [string, string] {
+  if (id === 'azure') return ['api-key', KEY];
+  if (protocol === 'gemini') return ['x-goog-api-key', KEY];
+  return id === 'anthropic' ? ['x-api-key', KEY] : ['authorization', `Bearer ${KEY}`];
+}
 
 describe('adding models of a provider', () => {
   let relay: RelayApp;
@@ -152,12 +163,13 @@ describe('adding models of a provider', () => {
     expect(local.text).toContain('Free');
   });
 
-  it.each(PROVIDERS)('connects to $label by its own protocol', async ({ id, label, protocol }) => {
+  it.each(PROVIDERS)('connects to $label by its own protocol', async ({ id, label, protocol, typedModels }) => {
     const name = MODELS[id]!;
     const { listing } = VENDORS.find((vendor) => vendor.id === protocol)!;
     const names = () => jsonAnswer(200, listing!.body([name]));
-    relay.upstream.scriptNext(names(), names());
-    const page = await connect({ provider: id, ...(id === 'ollama' && { secret: '' }) });
+    if (typedModels === undefined) relay.upstream.scriptNext(names(), names());
+    const secret = id === 'ollama' ? '' : KEY;
+    const page = await connect({ provider: id, secret, [`${id}-models`]: name });
     const added = await choose(page, {
       model: name,
       asked: name,
@@ -168,6 +180,76 @@ describe('adding models of a provider', () => {
     expect(added.location).toBe('/admin/models');
     expect(await channels()).toMatchObject([{ name: label, protocol, models: { [name]: [name] } }]);
     expect((await stored(name))?.pricing.free).toBe(id === 'ollama');
+    const { key } = await relay.caller();
+    const response = await relay.post('/v1/chat/completions', key, {
+      model: name,
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    expect(response.status).toBe(200);
+    const request = relay.upstream.requests.at(-1)!;
+    expect(request.protocol).toBe(protocol);
+    const [header, value] = credentialOf(id, protocol);
+    expect(request.headers[header]).toBe(secret === '' ? undefined : value);
+  });
+
+  it.each([
+    ['azure', { 'azure-resource': 'house' }, 'https://house.openai.azure.com/openai/v1'],
+    [
+      'bedrock-claude',
+      { 'bedrock-claude-region': 'eu-central-1' },
+      'https://bedrock-mantle.eu-central-1.api.aws/anthropic/v1',
+    ],
+    ['vertex', {}, 'https://aiplatform.googleapis.com/v1/publishers/google'],
+  ])('builds the base URL of %s from its fields', async (provider, fields, url) => {
+    const name = MODELS[provider]!;
+    const page = await connect({ provider, baseUrl: '', [`${provider}-models`]: `${name}\nhouse-model`, ...fields });
+    expect(fieldsSentTo(PATH, page)['model']).toEqual([name, 'house-model']);
+    const costs = { asked: name, askedContext: '128000', askedInput: '1', askedOutput: '2' };
+    const added = await choose(page, { model: name, ...costs, _unchecked: 'yes' });
+    expect(added.location).toBe('/admin/models');
+    expect(await channels()).toMatchObject([{ baseUrl: url }]);
+  });
+
+  it('asks for what a cloud provider needs', async () => {
+    const azure = await connect({ provider: 'azure', baseUrl: '', 'azure-resource': 'house.evil.test' });
+    expect(azure.status).toBe(422);
+    expect(azure.text).toContain('Enter the resource name: letters, digits and hyphens.');
+    expect(azure.text).toContain('Enter the deployment names, one per line.');
+    const bedrock = await connect({ provider: 'bedrock', baseUrl: '', 'bedrock-region': '' });
+    expect(bedrock.text).toContain('Enter an AWS region, such as eu-central-1.');
+    expect(relay.upstream.requests).toEqual([]);
+  });
+
+  it('leaves out models of Bedrock that its OpenAI-compatible endpoint does not serve', async () => {
+    relay.upstream.scriptNext(list(['openai.gpt-oss-120b', 'anthropic.claude-sonnet-5']));
+    const { text } = await connect({ provider: 'bedrock' });
+    expect(text).toContain('openai.gpt-oss-120b');
+    expect(text).not.toContain('value="anthropic.claude-sonnet-5"');
+  });
+
+  it('filters a long list and ticks what is shown, without losing what was ticked or typed', async () => {
+    const names = ['gpt-5.5', 'gpt-5.4-mini', 'gpt-4.1', 'house-model'];
+    relay.upstream.script(list(names));
+    const modelsIn = (page: PageResponse) => [fieldsSentTo(PATH, page)['model'] ?? []].flat();
+    const hiddenIn = ({ text }: PageResponse) =>
+      [...text.matchAll(/<tr[^>]* data-name="([^"]*)" hidden>/g)].map(([, name]) => name);
+    const filtered = await choose(await connect(), {
+      model: 'gpt-4.1',
+      asked: 'house-model',
+      askedContext: '128000',
+      askedInput: '0.25',
+      askedOutput: '1',
+      _filter: 'GPT-5',
+      _act: 'filter',
+    });
+    expect(filtered.text).toContain('2 shown');
+    expect(new Set(hiddenIn(filtered))).toEqual(new Set(['gpt-4.1', 'house-model']));
+    const all = await choose(filtered, { model: modelsIn(filtered), _act: 'all:priced' });
+    expect(modelsIn(all)).toEqual(['gpt-4.1', 'gpt-5.4-mini', 'gpt-5.5']);
+    expect(fieldsSentTo(PATH, all)).toMatchObject({ asked: 'house-model', askedInput: '0.25' });
+    const none = await choose(all, { model: modelsIn(all), _act: 'none:priced' });
+    expect(modelsIn(none)).toEqual(['gpt-4.1']);
+    expect(await channels()).toEqual([]);
   });
 
   it('keeps models that exist, and serves them as well', async () => {

@@ -1,10 +1,13 @@
 import { DataSource } from 'typeorm';
 import { CatalogExport } from '../../src/catalog/channels/index.js';
 import type { PageVisitor, PageResponse } from '../support/page-visitor.js';
+import { fieldsSentTo } from '../support/channel-pages.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
 
-type Fields = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, string | string[]>>;
+
+const CHANNEL = 'chat-completions-main';
 
 describe('group pages', () => {
   let relay: RelayApp;
@@ -28,7 +31,8 @@ describe('group pages', () => {
     const added = await operator.submit('/admin/groups/new', {
       name: 'team',
       multiplier: '1.250',
-      models: 'm 0.9\nfree: 2',
+      factorOf: ['m', 'free'],
+      factor: ['0.9', '2'],
       description: 'For the team',
       choice: 'assigned',
       callsPerMinute: '1,000',
@@ -51,21 +55,51 @@ describe('group pages', () => {
 
   it('show catalog file errors at the fields, and change nothing', async () => {
     const before = await exported();
-    const refused = await change('team', { multiplier: 'half', models: 'nobody 2', concurrency: '0' });
+    const refused = await change('team', { multiplier: 'half', factorOf: 'nobody', factor: '2', concurrency: '0' });
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('id="multiplier-error"');
     expect(refused.text).toContain('id="concurrency-error"');
     expect(refused.text).toContain('value="half"');
-    const unknown = await change('team', { models: 'nobody 2' });
+    const unknown = await change('team', { factorOf: 'nobody', factor: '2' });
     expect(unknown.text).toMatch(/id="models-error".*The model “nobody” does not exist/);
     const taken = await operator.submit('/admin/groups/new', { name: 'team', multiplier: '1', choice: 'everyone' });
     expect([taken.status, taken.text.includes('A group with this name already exists')]).toEqual([422, true]);
     expect(await exported()).toBe(before);
   });
 
+  it('take models and channels, and give up only what was unticked', async () => {
+    await relay.applyCatalog('groups: [{ name: packed }]');
+    const shown = async () => fieldsSentTo('/admin/groups/packed', await operator.get('/admin/groups/packed'));
+    const fields = await shown();
+    const saved = await operator.post('/admin/groups/packed', { ...fields, model: ['m', 'free'], channel: CHANNEL });
+    expect(saved.location).toBe('/admin/groups/packed');
+    expect(await shown()).toMatchObject({ model: ['free', 'm'], channel: CHANNEL });
+    const { key } = await relay.caller({ group: 'packed' });
+    const call = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
+    expect((await relay.post('/v1/chat/completions', key, call)).status).toBe(200);
+    // This page does not know of what comes after it.
+    const { model: _, channel: __, hadModel: ___, hadChannel: ____, ...stale } = fields;
+    await operator.post('/admin/groups/packed', { ...stale, hadModel: 'free' });
+    expect(await shown()).toMatchObject({ model: 'm', channel: CHANNEL });
+    const audit = await relay
+      .get(DataSource)
+      .query(`SELECT object_kind, action FROM audit_entries WHERE object_name = 'free' ORDER BY id DESC LIMIT 1`);
+    expect(audit).toEqual([{ object_kind: 'model', action: 'changed' }]);
+  });
+
+  it('keep a model that has no other group', async () => {
+    const before = await exported();
+    const fields = fieldsSentTo('/admin/groups/default', await operator.get('/admin/groups/default'));
+    const model = [fields['model'] ?? []].flat().filter((name) => name !== 'fee');
+    const refused = await operator.post('/admin/groups/default', { ...fields, model });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('The group must keep fee: this is its only group.');
+    expect(await exported()).toBe(before);
+  });
+
   it('preview prices without saving', async () => {
     const before = await exported();
-    const shown = await change('saver', { multiplier: '2', _act: 'recalculate' });
+    const shown = await change('saver', { multiplier: '2', model: 'm', _act: 'recalculate' });
     // m at $1.00, $0.10 and $10.00: 2,000 in, 8,000 cached and 1,000 out are $0.0128, times 0.8 and times 2.
     expect(shown.text).toContain('$0.01<span class="tail">0240</span>');
     expect(shown.text).toContain('$0.02<span class="tail">5600</span>');

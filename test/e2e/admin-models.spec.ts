@@ -157,7 +157,7 @@ describe('model pages', () => {
     expect(refused.text).toContain('id="contextWindow-error"');
     expect(refused.text).toContain('id="effort-high-error"');
     expect(refused.text).toContain('value="3,00"');
-    expect(refused.text).toContain('<title>Error: New model');
+    expect(refused.text).toContain('<title>Error: Add model');
     expect(await exported()).not.toContain('name: m2');
     const taken = await add('m1');
     expect([taken.status, taken.text.includes('A model with this name already exists')]).toEqual([422, true]);

@@ -53,8 +53,8 @@ describe('unusual model and group names', () => {
 
   it('the creation forms keep their URLs', async () => {
     for (const [path, title] of [
-      ['/admin/models/new', 'New model'],
-      ['/admin/groups/new', 'New group'],
+      ['/admin/models/new', 'Add model'],
+      ['/admin/groups/new', 'Add group'],
     ] as const)
       expect((await operator.get(path)).text).toContain(`<title>${title}`);
   });

@@ -85,7 +85,7 @@ describe('the overview', () => {
     for (const minutes of [DAY + 10, DAY + 20]) await row(ann, minutes);
     const text = await shown();
     expect(text).toContain('Calls 5 +150% vs. previous day');
-    expect(text).toContain('Failed 20% 1 call, 1 after retries; 1 refused');
+    expect(text).toContain('Failed 20% 1 call, 1 after retries; 1 rejected');
     expect(await shown('/admin?range=7d')).toContain('Calls 7 none in the previous 7 days');
     expect(await shown('/admin?range=1h')).toContain('Calls 5 none in the previous hour');
     expect(await shown('/admin?range=9y')).toContain('Last 24 hours, all users');

@@ -167,7 +167,8 @@ describe('a recent sign-in', () => {
     const sent = {
       ...fieldsSentTo(groups.to, shown),
       multiplier: '0.7',
-      models: 'm 0.5\r\nfree 2',
+      factorOf: ['m', 'free'],
+      factor: ['0.5', '2'],
       reason: 'a “sale”',
     };
     const asked = await operator.browser.post(groups.to, sent);

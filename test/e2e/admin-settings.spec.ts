@@ -155,7 +155,7 @@ describe('the settings pages', () => {
   it('sets the idle session timeout, which is shown on the sign-in page', async () => {
     await start();
     const { text } = await new PageVisitor(relay.url).get('/sign-in');
-    expect(text).toContain('(otherwise 12 hours), or until you have been inactive for 14 days.');
+    expect(text).toContain('You are signed out earlier after 14 days of inactivity.');
     await save('sign-up', signUp({ sessionIdleHours: '5' }));
     expect((await operator.get(`${PAGE}/sign-up`)).text).toContain('idle session timeout (hours) 336 → 5');
     expect((await operator.get('/account')).text).toContain('Sessions end after 5 hours of inactivity.');

@@ -34,11 +34,15 @@ describe('upstream checks', () => {
 
   it('report that the upstream rejects the call or is unreachable', async () => {
     world.relay.upstream.script(errorAnswer('chat-completions', 429));
-    expect((await ask('check')).text).toMatch(/Check failed: [^<]*, after [\d,]+ ms<[^]*429: /);
+    expect((await ask('check')).text).toMatch(/Rejected by the upstream: 429<[^]*, after [\d,]+ ms: /);
     world.relay.upstream.script(jsonAnswer(401, { error: { message: 'Incorrect API key provided. See our help..' } }));
-    expect((await ask('check')).text).toContain('401: Incorrect API key provided. See our help. · ');
+    const rejected = await ask('check');
+    expect(rejected.text).toContain('Rejected by the upstream: 401');
+    expect(rejected.text).toContain(' ms: Incorrect API key provided. See our help. · ');
+    world.relay.upstream.script(errorAnswer('chat-completions', 503));
+    expect((await ask('check')).text).toContain('Upstream error: 503');
     const nobody = await ask('check', { baseUrl: 'http://127.0.0.1:9/v1' });
-    expect(nobody.text).toMatch(/Check failed: [^<]*, after/);
+    expect(nobody.text).toContain('No response from the upstream');
     expect(nobody.text).toContain('ECONNREFUSED');
   });
 

@@ -17,7 +17,6 @@ import { readEvents } from '../support/stream-text.js';
 import { sendRaw } from '../support/wire.js';
 
 const COUNT = '/v1/messages/count_tokens';
-const WEB_SOCKET = ['connection', 'Upgrade', 'upgrade', 'websocket', 'sec-websocket-version', '13'];
 const STRANGER = `sk-${'A'.repeat(48)}`;
 
 /** The agents with the protocol of each, and every protocol that is foreign to it. */
@@ -42,8 +41,9 @@ const post = (path: string, body: JsonObject, headers: Record<string, string> = 
   });
 
 describe('requirements of agents', () => {
-  it('a WebSocket is refused in a way that makes Codex go on at once (case 111, agents 1)', async () => {
-    const response = await sendRaw(`${world.url}/responses`, { method: 'GET', headers: WEB_SOCKET });
+  it('a WebSocket without its Upgrade header is refused so that Codex goes on at once (case 111, agents 1)', async () => {
+    const headers = ['sec-websocket-version', '13', 'sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='];
+    const response = await sendRaw(`${world.url}/responses`, { method: 'GET', headers });
     await expectError('responses', response, NO_WEB_SOCKET);
   });
 

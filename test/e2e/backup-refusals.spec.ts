@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { programVersion } from '../../src/platform/backup/backup-format.js';
 import { ask, BackupWorld } from '../support/backups.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { TIMEOUT_MS } from '../support/eventually.js';
@@ -100,10 +101,12 @@ describe('backup and restore refuse', () => {
 
   it('a backup of a newer program, by its format and by its migrations, naming both versions', async () => {
     const newer = await refusal(
-      altered((text) => text.replace('"format":1,', '"format":2,').replace('0.1.0', '7.0.0')),
+      altered((text) => text.replace('"format":1,', '"format":2,').replace(programVersion(), '777.0.0')),
     );
     expect(newer).toMatch(
-      /was made by a newer version \(7\.0\.0; this is 0\.1\.0\)\. Restore it with that version\.\n$/,
+      new RegExp(
+        `was made by a newer version \\(777.0.0; this is ${programVersion()}\\)\\. Restore it with that version\\.\n$`,
+      ),
     );
     const schema = await refusal(altered((text) => text.replace('"migrations":[', '"migrations":["AddWings2031",')));
     expect(schema).toContain('which does not know AddWings2031');

@@ -1,5 +1,7 @@
 import { jest } from '@jest/globals';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { programVersion } from '../../src/platform/backup/backup-format.js';
+import { MIGRATION_NAMES } from '../../src/platform/database/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { AllowanceService } from '../../src/wallet/index.js';
 import { ask, BackupWorld, OLD_SECRET_KEY } from '../support/backups.js';
@@ -66,7 +68,7 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     expect(backup.stderr).toContain('The backup does not contain SECRET_KEY');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const [header = ''] = readFileSync(file, 'latin1').split('\n', 1);
-    expect(JSON.parse(header)).toMatchObject({ switchboard: 'backup', format: 1, version: '0.1.0' });
+    expect(JSON.parse(header)).toMatchObject({ switchboard: 'backup', format: 1, version: programVersion() });
     expect(readFileSync(file, 'latin1')).not.toContain(OLD_SECRET_KEY);
     expect(readdirSync(world.folder)).toEqual(['switchboard.backup']);
   });
@@ -75,7 +77,9 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     const { url } = await world.emptyDatabase();
     expect(await world.command({ DATABASE_URL: url }, 'restore', file)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^restored \d+ tables, [\d,]+ rows, as they were at \S+Z under version 0\.1\.0\n$/),
+      stdout: expect.stringMatching(
+        new RegExp(`^restored \\d+ tables, [\\d,]+ rows, as they were at \\S+Z under version ${programVersion()}\\n$`),
+      ),
       stderr: 'SECRET_KEY matches the backup.\n',
     });
     expect(await world.command({ DATABASE_URL: url }, 'ledger', 'check')).toEqual(EXACT);
@@ -134,5 +138,22 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     expect(stderr).toMatch(
       /^SECRET_KEY differs from the one the backup was made with\. .*cannot be decrypted\. Put the original key into /,
     );
+  });
+});
+
+describe('switchboard migrate', () => {
+  const world = new BackupWorld();
+  afterEach(() => world.clear());
+  afterAll(() => world.remove());
+
+  it('makes an empty database current, and changes a current one no more', async () => {
+    const { url } = await world.emptyDatabase();
+    const applied = (): Promise<unknown[]> => ask(url, 'SELECT * FROM migrations ORDER BY id');
+    const done = { code: 0, stdout: 'migrations applied\n', stderr: '' };
+    expect(await world.command({ DATABASE_URL: url }, 'migrate')).toEqual(done);
+    const first = await applied();
+    expect(first).toHaveLength(MIGRATION_NAMES.length);
+    expect(await world.command({ DATABASE_URL: url }, 'migrate')).toEqual(done);
+    expect(await applied()).toEqual(first);
   });
 });

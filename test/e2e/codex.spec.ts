@@ -126,12 +126,10 @@ describe.each(FOREIGN)('instructions of Codex with an upstream of %s', (upstream
     expect(messages.map(({ role }) => role)).toEqual(system === undefined ? ['system', 'user'] : ['user']);
   });
 
-  it('cannot be compacted: what helps instead is said, and nothing is made up (agents 7)', async () => {
+  it('are compacted when its built-in provider asks for it (agents 7)', async () => {
     const input = [...(first('codex-built-in')['input'] as JsonObject[]), { type: 'compaction_trigger' }];
+    world.relay.upstream.scriptNext(responseIn(upstream, { text: 'So far.' }));
     const response = await post({ ...first('codex-built-in'), input });
-    expect(response.status).toBe(400);
-    const message = expect.stringContaining('configure this service as a separate provider') as string;
-    expect(await response.json()).toMatchObject({ error: { param: `input[${input.length - 1}]`, message } });
-    expect(world.relay.upstream.requests).toHaveLength(0);
+    expect(foldedResponse(await response.text())['output']).toMatchObject([{ type: 'compaction' }]);
   });
 });

@@ -8,10 +8,11 @@ import { pathForModel } from '../../src/protocols/contract/index.js';
 import { CLIENTS } from '../conformance/protocols/index.js';
 import { PATHS, PROTOCOLS } from '../support/protocols.js';
 import { NO_TOOL_FEES, RelayApp, type TestCaller } from '../support/relay-app.js';
+import { responseIn } from '../support/scripted-answers.js';
 
 const MODEL = 'gpt-5.5';
 
-const catalogFor = (base: string): string => `
+const catalogFor = (base: string, scripted: string): string => `
 groups:
   - { name: default, multiplier: 1 }
 models:
@@ -19,7 +20,11 @@ models:
       tool_fees: ${NO_TOOL_FEES},
       prices: [{ from_prompt_tokens: 0, input: 1.25, cache_read: 0.125, output: 10 }] }
   - { name: translated, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
+  - { name: tools, context_window: 200000, max_output_tokens: 64000, groups: [default], capabilities: [tools],
+      prices: free }
 channels:
+  - { name: scripted, protocol: gemini, base_url: "${scripted}", credentials: [none], groups: [default],
+      models: { tools: gemini } }
   - { name: translated, protocol: chat-completions, base_url: "${base}", credentials: [none], groups: [default],
       models: { translated: demo } }
 ${PROTOCOLS.map(
@@ -67,7 +72,7 @@ describe('the examples of the docs', () => {
 
   beforeAll(async () => {
     [relay, demo] = await Promise.all([RelayApp.startEmpty(), startDemoUpstream({ firstTokenMs: 1, tokenMs: 0 })]);
-    await relay.applyCatalog(catalogFor(demo.baseUrl));
+    await relay.applyCatalog(catalogFor(demo.baseUrl, relay.upstream.url));
     const owner = await relay.caller();
     const { secret } = await relay.get(ApiKeyService).create({
       accountId: owner.accountId,
@@ -141,8 +146,22 @@ describe('the examples of the docs', () => {
   });
 
   it.each(CLIENTS)('with tools and schemas are accepted in $id', async ({ id, path }) => {
-    for (const body of Object.values(TOOLS[id]!))
+    const { offer, result, schema } = TOOLS[id]!;
+    for (const body of [offer, result, schema])
       expect((await relay.post(pathForModel(path, MODEL), caller.key, body(MODEL))).status).toBe(200);
+  });
+
+  it.each(CLIENTS)('show a response of $id that calls a tool', async ({ id, path }) => {
+    const { offer, response } = TOOLS[id]!;
+    const called = { id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' };
+    // Translated for all others.
+    relay.upstream.scriptNext(responseIn('gemini', { toolCalls: [called] }));
+    const received = await relay.post(pathForModel(path, 'tools'), caller.key, offer('tools'));
+    expect(received.status).toBe(200);
+    const body = await received.text();
+    expect(missing(response, JSON.parse(body))).toEqual([]);
+    for (const text of JSON.stringify(response).match(/"(?:name|type|finish_reason|stop_reason|status)":"\w+"/g)!)
+      expect(body).toContain(text);
   });
 
   it('are JSON as it is written', () => {

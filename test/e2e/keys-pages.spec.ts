@@ -253,7 +253,7 @@ describe('the pages of keys', () => {
     const carl = await someone();
     await relay.get(OwnKeys).delete({ accountId: carl.accountId, id: carl.caller.keyId });
     const page = await carl.browser.get('/keys');
-    expect(page.text).toContain('Create API key');
+    expect(page.text).toContain('Create key');
     expect(page.text).not.toContain('<table');
   });
 

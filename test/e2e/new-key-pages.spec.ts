@@ -82,7 +82,7 @@ describe('the pages of keys', () => {
     it('only when the form is complete, and keeps what was typed', async () => {
       const refused = await newKey({ name: '  ', quota: '1,00', expires: '2020-01-01', weekly: '0.0000001' });
       expect(refused.status).toBe(422);
-      expect(refused.text).toContain('<title>Error: New key');
+      expect(refused.text).toContain('<title>Error: Create key');
       expect(refused.text).toContain('Enter a name of 1 to 100 characters');
       expect(refused.text).toContain('href="#quota"');
       expect(refused.text).toContain('href="#weekly"');

@@ -1,6 +1,7 @@
 import { ApiKeyService, KeyDirectory } from '../../src/keys/index.js';
 import { nanos } from '../../src/platform/shared/index.js';
 import { DataSource } from 'typeorm';
+import { fieldsSentTo } from '../support/channel-pages.js';
 import { eventually } from '../support/eventually.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { PROTOCOLS } from '../support/protocols.js';
@@ -108,6 +109,19 @@ describe('the playground', () => {
     leave.abort();
     await page;
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'cancelled', error_reason: 'context canceled' });
+  });
+
+  it('carries the conversation in the form, without script', async () => {
+    const first = await browser.post('/playground', fieldsFor(caller, { message: 'First' }));
+    const { turns = '', message } = fieldsSentTo('/playground', first);
+    const [asked, answered, ...others] = JSON.parse(String(turns)) as { role: string; content: string }[];
+    expect([asked, answered?.role, others, message]).toEqual([{ role: 'user', content: 'First' }, 'assistant', [], '']);
+    await browser.post('/playground', fieldsFor(caller, { message: 'Second', turns: String(turns) }));
+    expect(relay.upstream.requests.at(-1)?.json['input']).toEqual([
+      expect.objectContaining({ role: 'user', content: 'First' }),
+      expect.objectContaining({ role: 'assistant', content: answered?.content }),
+      expect.objectContaining({ role: 'user', content: 'Second' }),
+    ]);
   });
 
   it('stores nothing of the request, and tells the upstream not to', async () => {

@@ -127,7 +127,6 @@ describe('responses that are kept', () => {
       ['GET', `/${ID}/elsewhere`],
       ['DELETE', `/${ID}/input_items`],
       ['POST', `/${ID}`],
-      ['POST', '/compact'],
     ])('are not at any other address: %s %s', async (method, path) => {
       await expectError('responses', await ask(method, path), NOT_FOUND);
     });

@@ -41,13 +41,13 @@ describe('requests to speak another protocol (case 111)', () => {
       headers: [...headers, ...(key === undefined ? [] : ['authorization', `Bearer ${key}`])],
     });
 
-  it.each(['/v1/responses', '/responses', '/v1/v1/responses/', '/v1/responses?x=1'])(
-    'a WebSocket at %s is a 426, with a key, without one and with a wrong one: Codex goes on over HTTP at once',
-    async (path) => {
-      for (const key of [caller.key, undefined, 'sk-nobody'])
-        expect(await expectError('responses', await get(path, WEB_SOCKET, key), NO_WEB_SOCKET)).toContain('HTTP');
-    },
-  );
+  it.each<[string, ProtocolEndpoint]>([
+    ['/v1/messages', 'messages'],
+    ['/v1/chat/completions', 'chat-completions'],
+  ])('a WebSocket at %s is a 426, with a key, without one and with a wrong one', async (path, protocol) => {
+    for (const key of [caller.key, undefined, 'sk-nobody'])
+      expect(await expectError(protocol, await get(path, WEB_SOCKET, key), NO_WEB_SOCKET)).toContain('HTTP');
+  });
 
   it.each<[string, readonly string[], ProtocolEndpoint, Situation]>([
     ['/v1/messages', WEB_SOCKET, 'messages', NO_WEB_SOCKET],
@@ -83,7 +83,7 @@ describe('requests to speak another protocol (case 111)', () => {
     const socket = connect(Number(new URL(relay.url).port), '127.0.0.1');
     await once(socket, 'connect');
     const lines = ['host: x', 'connection: Upgrade', 'upgrade: websocket'];
-    socket.write(`GET /v1/responses HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    socket.write(`GET /v1/messages HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     expect(await firstLine(socket)).toBe('HTTP/1.1 426 Upgrade Required');
     socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(await firstLine(socket)).toBe('HTTP/1.1 200 OK');
@@ -93,7 +93,7 @@ describe('requests to speak another protocol (case 111)', () => {
 
   it('leaves no rows: none of it was a call', async () => {
     const stranger = await relay.caller();
-    await get('/v1/responses', WEB_SOCKET, stranger.key);
+    await get('/v1/messages', WEB_SOCKET, stranger.key);
     expect(await relay.calls(stranger)).toEqual([]);
   });
 });

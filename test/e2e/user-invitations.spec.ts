@@ -48,6 +48,11 @@ describe('invitations by email', () => {
     );
   };
   const list = async (): Promise<string> => (await operator.browser.get(LIST)).text;
+  /** In the list of users. */
+  const badges = async (email: string): Promise<string[]> => {
+    const { text } = await operator.browser.get(`/admin/users?q=${encodeURIComponent(email)}`);
+    return [...text.matchAll(/<span class="badge[^>]*>([^<]*)</g)].map(([, label = '']) => label.trim());
+  };
   const act = (id: string, action: 'resend' | 'withdraw') =>
     operator.browser.submit(LIST, {}, `${LIST}/${id}/${action}`);
   const outcome = async (response: PageResponse): Promise<string> => (await operator.browser.follow(response)).text;
@@ -70,10 +75,12 @@ describe('invitations by email', () => {
   it('are listed until the user chooses a password, which verifies them although registration is closed', async () => {
     const { email, id } = await invited();
     expect(await list()).toContain(email);
+    expect(await badges(email)).toEqual(['Invited']);
     expect(await actions(id)).toEqual(['created', 'credited', 'invited']);
     const accepted = await accept(await linkTo(email));
     expect(accepted).toMatchObject({ status: 303, location: '/sign-in' });
     expect(await list()).not.toContain(email);
+    expect(await badges(email)).toEqual(['Enabled']);
     const browser = new PageVisitor(relay.url);
     expect((await browser.signIn(email, PASSWORD)).location).toBe('/');
     expect((await browser.get('/keys')).status).toBe(200);

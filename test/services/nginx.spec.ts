@@ -12,10 +12,12 @@ import {
   eventsIn,
   gate,
   hang,
+  responseIn,
   type Script,
   streamHead,
   waitFor,
 } from '../support/scripted-upstream.js';
+import { SocketClient } from '../support/socket-client.js';
 import { ServiceUnderLoad } from '../support/service-under-load.js';
 
 const MIB = 1024 * 1024;
@@ -72,6 +74,14 @@ describe('behind nginx, with the lines of the documentation', () => {
     }
     expect(text).toContain('four');
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  });
+
+  it('passes WebSockets on', async () => {
+    relay.upstream.script(responseIn('responses', { text: 'Hello there' }));
+    const client = await SocketClient.open(nginx.url, caller.key);
+    const { output } = await client.respond({ model: 'm', input: 'Hi' });
+    expect(JSON.stringify(output)).toContain('Hello there');
+    await client.close();
   });
 
   it('delivers keep-alives while nothing else arrives', async () => {

@@ -7,15 +7,23 @@ import { findProgram } from './debian-programs.js';
 import { eventually } from './eventually.js';
 import { freePort } from './ports.js';
 
-const DOCUMENT = join(import.meta.dirname, '../../docs/deploy.md');
+const EXAMPLES = join(import.meta.dirname, '../../deploy');
 /** What nginx keeps in files of its own. */
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
-/** The lines for nginx as people are told to write them. */
-export function documentedLines(): string {
-  const [, lines] = /```nginx\n([\s\S]*?)```/.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
-  if (lines === undefined) throw new Error('docs/deploy.md has no lines for nginx.');
-  return lines;
+/** The lines for nginx as people are told to use them. */
+export const documentedLines = (): string => readFileSync(join(EXAMPLES, 'nginx.conf'), 'utf8');
+
+/** The same for several hosts, as `deploy/several-hosts` has it. @param hosts where they are, with their ports */
+export function severalHostsLines(hosts: readonly string[]): string {
+  const upstream = hosts.reduce(
+    (text, host, index) => text.replace(`relay-${index + 1}.internal:3000`, host),
+    readFileSync(join(EXAMPLES, 'several-hosts/upstream.conf'), 'utf8'),
+  );
+  if (upstream.includes('.internal:')) throw new Error(`upstream.conf has more hosts than ${hosts.join()}.`);
+  return documentedLines()
+    .replace(/^upstream [^]*?^\}$/m, upstream)
+    .replaceAll(/^\s*(?:proxy_request_buffering off|client_max_body_size 0);\n/gm, '');
 }
 
 /** A real nginx before a relay, with the lines of the documentation, but for ports and certificates. */
@@ -64,7 +72,7 @@ daemon off;
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 worker_processes 1;
 pid ${folder}/nginx.pid;
-events { worker_connections 512; }
+events { worker_connections 2048; }
 http {
   access_log off;
   ${TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}

@@ -2,11 +2,12 @@ import { ModulesContainer } from '@nestjs/core';
 import { type Access, ACCESS, RECENT_SIGN_IN } from '../../src/console/access/index.js';
 import { ApiKeyGuard } from '../../src/keys/index.js';
 import { CallGuard } from '../../src/relay/call.guard.js';
+import { SocketGuard } from '../../src/relay/websocket/socket.controller.js';
 import type { RelayApp } from './relay-app.js';
 
 /** Where Nest writes what stands in front of a handler. */
 const GUARDS = '__guards__';
-const KEY_GUARDS: readonly unknown[] = [CallGuard, ApiKeyGuard];
+const KEY_GUARDS: readonly unknown[] = [CallGuard, ApiKeyGuard, SocketGuard];
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'ALL', 'OPTIONS', 'HEAD'];
 
 export interface Route {

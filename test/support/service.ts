@@ -7,6 +7,7 @@ import { isServing, readPostmaster } from '../../src/platform/database/embedded/
 import { readState } from '../../src/platform/database/embedded/state-file.js';
 import { commandLine } from '../../src/platform/database/process-identity.js';
 import { TIMEOUT_MS } from './eventually.js';
+import { childrenOf } from './processes.js';
 import { removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
@@ -180,6 +181,3 @@ export class Service {
     removeDataDir(this.dataDir);
   }
 }
-
-const childrenOf = (pid = 0): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);

@@ -59,6 +59,43 @@ function show(line) {
   at('output').append(textOf(event));
 }
 
+/** Of the call that streams. */
+let running;
+/** Request ID of the newest call. */
+let newest;
+
+// The conversation is in the page alone. A response that failed or was stopped is no turn.
+const turns = form.elements.namedItem('turns');
+function remember(message) {
+  const content = at('output').textContent;
+  if (content === '' || !at('problem').hidden) return;
+  const added = [
+    { role: 'user', content: message },
+    { role: 'assistant', content },
+  ];
+  turns.value = JSON.stringify([...JSON.parse(turns.value || '[]'), ...added]);
+  for (const turn of added) {
+    const [item, name, text] = ['li', 'b', 'span'].map((tag) => document.createElement(tag));
+    name.textContent = turn.role === 'user' ? 'You' : 'Model';
+    text.textContent = turn.content;
+    item.append(name, text);
+    at('conversation').querySelector('ol').append(item);
+  }
+  at('conversation').hidden = false;
+  // The next message may already be typed.
+  if (at('message').value === message) at('message').value = '';
+}
+document.querySelector('[data-new]').addEventListener('click', (event) => {
+  event.preventDefault();
+  running?.abort();
+  turns.value = '';
+  at('conversation').querySelector('ol').replaceChildren();
+  at('conversation').hidden = true;
+  for (const id of ['output', 'raw', 'charge']) at(id).replaceChildren();
+  at('message').focus();
+  void preview();
+});
+
 async function receive(body) {
   let rest = '';
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
@@ -74,38 +111,44 @@ async function receive(body) {
 async function charge(id) {
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     const fresh = (await pageAt(`/playground/calls/${id}`)).getElementById('charge');
+    if (id !== newest) return;
     if (fresh) at('charge').replaceChildren(...fresh.childNodes);
     if (fresh && !('open' in fresh.dataset)) return;
     await new Promise((resolve) => setTimeout(resolve, PREVIEW_MS));
   }
 }
 
-let running;
 stop.addEventListener('click', () => running.abort());
 
 async function send(button) {
   running = new AbortController();
+  newest = undefined;
   for (const id of ['output', 'raw', 'charge']) at(id).replaceChildren();
   at('problem').hidden = true;
   stop.hidden = false;
   at('output').scrollIntoView({ block: 'nearest' });
   button.disabled = true;
+  const message = at('message').value;
+  const { signal } = running;
   let id;
   try {
-    const { signal } = running;
     const headers = { accept: 'text/event-stream' };
     const answer = await fetch('/playground/stream', { method: 'POST', body: fields(), headers, signal });
     // Signed out meanwhile.
     if (answer.redirected) return location.reload();
     id = answer.headers.get('x-request-id');
-    if (answer.ok) await receive(answer.body);
-    else fail((await answer.json()).error.message);
+    if (answer.ok) {
+      await receive(answer.body);
+      remember(message);
+    } else fail((await answer.json()).error.message);
   } catch {
-    if (!running.signal.aborted) fail('The connection was lost. Check the usage logs for this call.');
+    if (!signal.aborted) fail('The connection was lost. Check the usage logs for this call.');
   } finally {
+    running = undefined;
     stop.hidden = true;
     button.disabled = false;
   }
+  newest = id;
   if (id) await charge(id);
 }
 
@@ -121,5 +164,6 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   const { submitter } = event;
   if (submitter && 'preview' in submitter.dataset) void preview();
-  else void send(form.querySelector('.btn--primary'));
+  // Ctrl+Enter also submits while a call streams: the message stays in its field.
+  else if (!running) void send(form.querySelector('.btn--primary'));
 });

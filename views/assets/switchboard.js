@@ -74,6 +74,25 @@ document.addEventListener('keydown', (event) => {
 // The last form of a sign-up takes the browser's time zone with it.
 const zone = document.querySelector('input[name="_timeZone"]');
 if (zone) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+// A list of models: the filter applies while it is typed, and all that is shown is ticked at once.
+const filter = document.getElementById('filter');
+const named = [...document.querySelectorAll('[data-name]')];
+filter?.addEventListener('input', () => {
+  const text = filter.value.trim().toLowerCase();
+  for (const row of named) row.hidden = !row.dataset.name.toLowerCase().includes(text);
+  for (const list of document.querySelectorAll('details[data-list]')) list.open ||= text !== '';
+  const count = new Set(named.filter((row) => !row.hidden).map((row) => row.dataset.name)).size;
+  document.getElementById('shown').textContent = `${count} shown`;
+});
+document.addEventListener('click', (event) => {
+  const button = event.target.closest('[data-select]');
+  if (!button) return;
+  event.preventDefault();
+  const boxes = button.closest('[data-list]').querySelectorAll('[data-name]:not([hidden]) input[type="checkbox"]');
+  for (const box of boxes) box.checked = button.dataset.select === 'all';
+});
+
 // Ctrl-K, or the link to it, opens the search as a dialog.
 function openSearch(event) {
   const link = document.querySelector('a[data-palette]');

@@ -9,8 +9,9 @@ import { StderrLogger } from './with-app.js';
 
 const KILOBYTE = 1000;
 
-/** `switchboard backup` and `switchboard restore`: all of the database, as a file. */
+/** `switchboard migrate`, `backup` and `restore`: the database as a whole. */
 export function backupCommands(program: Command): void {
+  program.command('migrate').description('apply pending migrations, as a start would').action(migrate);
   program
     .command('backup')
     .description('write a consistent snapshot of the database to a new file; the service can keep running')
@@ -21,6 +22,11 @@ export function backupCommands(program: Command): void {
     .description('restore a backup into an empty DATA_DIR or DATABASE_URL')
     .argument('<file>', 'backup file to restore')
     .action(readBackup);
+}
+
+async function migrate(): Promise<void> {
+  await withServer(({ server }) => server.migrate());
+  printLine('migrations applied');
 }
 
 async function writeBackup(file: string): Promise<void> {
@@ -78,7 +84,7 @@ interface WholeDatabase {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs work on the service's database without the application; nothing is migrated. A running embedded server is used
+ * Runs work on the service's database without the application, which would migrate it. A running embedded server is used
  * as it is; a stopped one is started and stopped again.
  */
 async function withServer<T>(work: (database: WholeDatabase) => Promise<T>): Promise<T> {

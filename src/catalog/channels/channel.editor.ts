@@ -2,7 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { hash } from 'node:crypto';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
-import { type Change, difference, replaceAll, revisionOf, type Subject } from '../index.js';
+import {
+  type Change,
+  difference,
+  type GroupMove,
+  listed,
+  movedGroups,
+  replaceAll,
+  revisionOf,
+  type Subject,
+} from '../index.js';
 import { channelEntry } from './catalog-file/entries-from-definitions.js';
 import { type ChannelColumns, type ChannelDefinition, channelFacts } from './channel-definition.js';
 import type { StoredCredential } from './channel.entity.js';
@@ -38,7 +47,7 @@ export class ChannelEditor {
 
   /**
    * Applies channel definitions by name; with `prune`, disables all others. Returns the changes.
-   * @throws SecretNotKept
+   * @throws SecretNotStored
    */
   async replace(definitions: readonly ChannelDefinition[], prune: boolean, manager: EntityManager): Promise<Change[]> {
     return replaceAll(definitions, {
@@ -52,13 +61,26 @@ export class ChannelEditor {
 
   /**
    * Updates the channel with this ID, including its name, without enabling it; without an ID, creates a channel.
-   * @throws ChannelNameTaken, SecretNotKept; AppError not_found
+   * @throws ChannelNameTaken, SecretNotStored; AppError not_found
    */
   async save(id: string | undefined, definition: ChannelDefinition, manager: EntityManager): Promise<ChangedChannel> {
     const before = id === undefined ? undefined : await this.find(id, manager);
     const others = (await this.repository.all(manager)).filter((channel) => channel.id !== id);
     if (others.some(({ name }) => name === definition.name)) throw new ChannelNameTaken(definition.name);
     return this.put(definition, before, before?.enabled ?? true, manager);
+  }
+
+  /** Adds enabled channels to a group, or removes them. @returns the changes */
+  async moveChannels(move: GroupMove, manager: EntityManager): Promise<readonly Change[]> {
+    const changes: Change[] = [];
+    for (const channel of await this.stored(manager)) {
+      const groups = movedGroups(channel, move);
+      if (groups === undefined) continue;
+      const after = { ...channelFacts(channel), groups: listed(groups) };
+      changes.push(...difference(subjectOf(channel), channel, channelFacts(channel), after));
+      await this.repository.putGroups(channel.id, groups, manager);
+    }
+    return changes;
   }
 
   /** Idempotent. @throws AppError not_found */

@@ -41,6 +41,10 @@ export class ChannelRepository {
     );
   }
 
+  async putGroups(id: string, groups: readonly string[], manager: EntityManager): Promise<void> {
+    await manager.update(ChannelEntity, { id }, { groups: [...groups] });
+  }
+
   async setEnabled(id: string, enabled: boolean, manager: EntityManager): Promise<void> {
     await manager.update(ChannelEntity, { id }, { enabled });
   }

@@ -48,7 +48,7 @@ export class CredentialStore {
   /**
    * Each `***` stands for the next stored secret, so their numbers must match.
    * @param id of the channel
-   * @throws SecretNotKept
+   * @throws SecretNotStored
    */
   storedOf(
     { name, credentials }: Pick<ChannelDefinition, 'name' | 'credentials'>,

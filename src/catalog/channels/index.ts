@@ -18,6 +18,7 @@ export {
   CatalogChanges,
   CatalogImport,
   ChangedMeanwhile,
+  type GroupMoves,
   RefusedEntries,
 } from './catalog-file/catalog-import.service.js';
 export {

@@ -197,7 +197,7 @@ function hoursOfDay({ hours, scale: { timeZone } }: KeyReport): ChartWithTable {
   });
   const table = chartTable('Calls by hour of the day', 'Hour', buckets, [
     { name: 'Calls', values, unit: COUNT },
-    { name: 'Refused', values: bars.map(({ refused }) => refused), unit: COUNT },
+    { name: 'Rejected', values: bars.map(({ refused }) => refused), unit: COUNT },
     { name: 'Failed', values: bars.map(({ failed }) => failed), unit: COUNT },
     { name: 'Charged', values: bars.map(({ cost }) => cost), unit: EXACT_DOLLARS },
   ]);

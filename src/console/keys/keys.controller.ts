@@ -110,7 +110,7 @@ class KeysController {
 
   private formPage(visitor: Visitor, form: Form<KeyForm>): Page {
     return new Page('keys/new', {
-      title: 'New key',
+      title: 'Create key',
       width: 'narrow',
       data: {
         form,
@@ -142,7 +142,7 @@ class KeysController {
 }
 
 const ACTIONS = {
-  firstKey: { href: '/keys/new', label: 'Create API key', icon: 'plus' },
+  firstKey: { href: '/keys/new', label: 'Create key', icon: 'plus' },
   models: { href: '/pricing', label: 'Browse models' },
   all: { href: '/keys', label: 'Clear filters' },
 };

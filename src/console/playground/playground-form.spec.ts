@@ -38,6 +38,19 @@ describe('the request of the playground', () => {
     });
   });
 
+  it.each([
+    ['responses', 'input'],
+    ['chat-completions', 'messages'],
+    ['messages', 'messages'],
+  ])('sends earlier messages before the new one in %s', (protocol, member) => {
+    const turns = [
+      { role: 'user', content: 'One' },
+      { role: 'assistant', content: 'Two' },
+    ];
+    const body = bodyOf(valid({ protocol, turns: JSON.stringify(turns) }));
+    expect(body[member]).toEqual([...turns, { role: 'user', content: 'Hi' }]);
+  });
+
   it('asks for usage in streams, and never for storage', () => {
     expect(JSON.parse(sentBody(valid({}), true))).toMatchObject({ stream: true, store: false });
     expect(JSON.parse(sentBody(valid({ protocol: 'chat-completions' }), true))).toMatchObject({
@@ -54,6 +67,7 @@ describe('the request of the playground', () => {
     ['schema', '{'],
     ['limit', '15'],
     ['protocol', 'other'],
+    ['turns', '[{"role": "system", "content": "Obey"}]'],
   ])('rejects %s %j', (field, value) => {
     expect(Object.keys(typed({ [field]: value }).errors)).toEqual([field]);
   });

@@ -30,6 +30,25 @@ interface FunctionTool {
 
 const isTool = (value: unknown): boolean => isJsonObject(value) && typeof value['name'] === 'string';
 
+/** An earlier message of the conversation. */
+export interface ChatTurn {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+const isTurn = (value: unknown): value is ChatTurn =>
+  isJsonObject(value) &&
+  (value['role'] === 'user' || value['role'] === 'assistant') &&
+  typeof value['content'] === 'string';
+
+const areTurns = (value: unknown): value is readonly ChatTurn[] => Array.isArray(value) && value.every(isTurn);
+
+/** Earlier messages that a form carries; none if they are invalid. */
+export function turnsIn(text: unknown): readonly ChatTurn[] {
+  const turns = jsonIn(text);
+  return areTurns(turns) ? turns : [];
+}
+
 /** A request, as typed. */
 export class PlaygroundForm {
   /** ID of one of the user's keys. */
@@ -44,6 +63,10 @@ export class PlaygroundForm {
 
   @IsString({ message: 'Enter text.' })
   readonly instructions: string = '';
+
+  /** Earlier messages, which only the page keeps: a JSON list of `ChatTurn`. */
+  @IsJson('Start a new conversation: the earlier messages are invalid.', areTurns)
+  readonly turns: string = '';
 
   /** Required of a call, but not of an estimate. */
   @IsString({ message: 'Enter text.' })
@@ -74,29 +97,33 @@ export const DEFAULTS = { protocol: 'responses', limit: DEFAULT_OUTPUT.toLocaleS
 interface RequestParts {
   readonly model: string;
   readonly instructions: string;
+  readonly turns: readonly ChatTurn[];
   readonly message: string;
   readonly limit: number;
   readonly tools: readonly FunctionTool[];
   readonly schema: JsonObject | undefined;
 }
 
-const user = ({ message }: RequestParts): JsonObject => ({ role: 'user', content: message });
+const conversation = ({ turns, message }: RequestParts): JsonObject[] => [
+  ...turns.map(({ role, content }) => ({ role, content })),
+  { role: 'user', content: message },
+];
 
 /** Bodies by protocol, without what concerns streaming and storage. */
 const BODIES: Readonly<Record<string, (parts: RequestParts) => JsonObject>> = {
-  responses: ({ model, instructions, message, limit, tools, schema }) => ({
-    model,
-    ...(instructions !== '' && { instructions }),
-    input: message,
-    max_output_tokens: limit,
-    ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function', ...tool })) }),
-    ...(schema && { text: { format: { type: 'json_schema', name: 'output', schema } } }),
+  responses: (parts) => ({
+    model: parts.model,
+    ...(parts.instructions !== '' && { instructions: parts.instructions }),
+    input: parts.turns.length === 0 ? parts.message : conversation(parts),
+    max_output_tokens: parts.limit,
+    ...(parts.tools.length > 0 && { tools: parts.tools.map((tool) => ({ type: 'function', ...tool })) }),
+    ...(parts.schema && { text: { format: { type: 'json_schema', name: 'output', schema: parts.schema } } }),
   }),
   'chat-completions': (parts) => ({
     model: parts.model,
     messages: [
       ...(parts.instructions === '' ? [] : [{ role: 'system', content: parts.instructions }]),
-      user(parts),
+      ...conversation(parts),
     ] as JsonObject[],
     max_completion_tokens: parts.limit,
     ...(parts.tools.length > 0 && { tools: parts.tools.map((tool) => ({ type: 'function', function: tool })) }),
@@ -108,7 +135,7 @@ const BODIES: Readonly<Record<string, (parts: RequestParts) => JsonObject>> = {
     model: parts.model,
     max_tokens: parts.limit,
     ...(parts.instructions !== '' && { system: parts.instructions }),
-    messages: [user(parts)],
+    messages: conversation(parts),
     ...(parts.tools.length > 0 && {
       tools: parts.tools.map(({ parameters = { type: 'object' }, ...tool }) => ({ ...tool, input_schema: parameters })),
     }),
@@ -120,10 +147,11 @@ const BODIES: Readonly<Record<string, (parts: RequestParts) => JsonObject>> = {
 export function bodyOf(form: PlaygroundForm): JsonObject {
   const body = BODIES[form.protocol];
   if (body === undefined) throw new RangeError(`The playground has no requests in ${form.protocol}.`);
-  const { model, instructions, message, limit, tools, schema } = form;
+  const { model, instructions, turns, message, limit, tools, schema } = form;
   return body({
     model,
     instructions,
+    turns: turnsIn(turns),
     message,
     limit: countOf(limit) ?? DEFAULT_OUTPUT,
     tools: tools === '' ? [] : (JSON.parse(tools) as FunctionTool[]),

@@ -10,7 +10,7 @@ import { AccessModule, SignedIn } from '../access/index.js';
 import { callPage, UsagePagesModule } from '../usage/index.js';
 import { CurrentVisitor, Form, type FormBody, Page, type PageOptions, protocolNames } from '../web/index.js';
 import { requestCode } from './playground-code.js';
-import { bodyOf, DEFAULTS, PlaygroundForm, sentBody, textOf } from './playground-form.js';
+import { bodyOf, DEFAULTS, PlaygroundForm, sentBody, textOf, turnsIn } from './playground-form.js';
 
 const LOG = '/usage-logs/common';
 const PROTOCOLS = ['responses', 'chat-completions', 'messages'].map((id) => ({
@@ -67,7 +67,8 @@ class PlaygroundController {
   ): Promise<Page> {
     const form = sendable(body);
     if (form.value === undefined) return this.page(visitor, request, form);
-    return this.page(visitor, request, form, await this.outcome(visitor, request, reply, form.value));
+    const outcome = await this.outcome(visitor, request, reply, form.value);
+    return this.page(visitor, request, continued(form, outcome), outcome);
   }
 
   /** @throws AppError when the form is invalid, or the call failed before its first byte */
@@ -123,6 +124,7 @@ class PlaygroundController {
       form,
       keys: keys.map(({ id, name, hint }) => ({ value: id, label: `${name}, ${hint}` })),
       models: isRefusal(models) ? [] : models.map((name) => ({ value: name, label: name })),
+      turns: turnsIn(form.values['turns']).map((turn) => ({ ...turn, isUser: turn.role === 'user' })),
       noModel: !isRefusal(models) && models.length === 0,
       protocols: PROTOCOLS,
       ...(isRefusal(models)
@@ -160,6 +162,15 @@ function sendable(body: FormBody): Form<PlaygroundForm> {
   const { message } = form.values;
   if (!isText(message) || message.trim() === '') form.refuse('message', 'Enter a message.');
   return form;
+}
+
+/** The form for the next message, once this one has a response. */
+function continued(form: Form<PlaygroundForm>, { output = '' }: Outcome): Form<PlaygroundForm> {
+  if (output === '') return form;
+  const { turns, message } = form.values;
+  const content = isText(message) ? message : '';
+  const all = [...turnsIn(turns), { role: 'user', content }, { role: 'assistant', content: output }];
+  return Form.empty({ ...form.values, turns: JSON.stringify(all), message: '' });
 }
 
 /** The values that the page shows; undefined if some are invalid. */

@@ -33,7 +33,7 @@ const IS_SECRET = {
 } as const;
 
 const OWN_PAGES: readonly Hit[] = [
-  { href: '/keys/new', title: 'New API key' },
+  { href: '/keys/new', title: 'Create key' },
   { href: '/account/alerts', title: 'Alerts' },
   { href: '/account/password', title: 'Change password' },
   { href: '/account/second-factor', title: 'Two-factor authentication' },
@@ -44,8 +44,8 @@ const ADMIN_PAGES: readonly Hit[] = [
   { href: '/admin/payments', title: 'Payment problems' },
   { href: '/admin/channels/new', title: 'Add channel' },
   { href: '/admin/models/add', title: 'Add models' },
-  { href: '/admin/models/new', title: 'New model' },
-  { href: '/admin/users/new', title: 'New user' },
+  { href: '/admin/models/new', title: 'Add model' },
+  { href: '/admin/users/new', title: 'Create user' },
   { href: '/admin/users/invitations', title: 'Invitations' },
   { href: '/admin/codes/new', title: 'New redemption codes' },
 ];

@@ -90,9 +90,9 @@ export function usageCharts(input: ChartsInput) {
   };
 }
 
-/** `120 refused, 43 failed`; empty if all calls succeeded. */
+/** `120 rejected, 43 failed`; empty if all calls succeeded. */
 export const unsuccessfulText = ({ refused, failed }: Pick<UsageFigures, 'refused' | 'failed'>): string =>
-  [refused > 0 ? `${count(refused)} refused` : '', failed > 0 ? `${count(failed)} failed` : '']
+  [refused > 0 ? `${count(refused)} rejected` : '', failed > 0 ? `${count(failed)} failed` : '']
     .filter((text) => text !== '')
     .join(', ');
 
@@ -169,7 +169,7 @@ function seriesOf(input: ChartsInput, measure: keyof typeof UNITS): ChartSeries[
     return [{ name: measure === 'cost' ? input.chargeName : 'Tokens', values: valuesOf(input, measure) }];
   return [
     { name: 'Failed', values: valuesOf(input, 'failed'), class: 'fbad' },
-    { name: 'Refused', values: valuesOf(input, 'refused'), class: 'f2' },
+    { name: 'Rejected', values: valuesOf(input, 'refused'), class: 'f2' },
     { name: 'Served', values: valuesOf(input, 'served'), class: 'f1' },
   ];
 }
@@ -214,7 +214,7 @@ function tableOf(input: ChartsInput): ChartTable {
   const added = [
     ...divided.map(({ name, values }) => ({ name, values, unit: measure === 'cost' ? EXACT_DOLLARS : COUNT })),
     { name: 'Calls', values: valuesOf(input, 'calls'), unit: COUNT },
-    { name: 'Refused', values: valuesOf(input, 'refused'), unit: COUNT },
+    { name: 'Rejected', values: valuesOf(input, 'refused'), unit: COUNT },
     { name: 'Failed', values: valuesOf(input, 'failed'), unit: COUNT },
     { name: input.chargeName, values: valuesOf(input, 'cost'), unit: EXACT_DOLLARS },
     { name: 'Prompt tokens', values: valuesOf(input, 'prompt'), unit: COUNT },

@@ -168,7 +168,7 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
   return {
     title: 'No calls yet',
     text: 'Create a key and connect a client. Your first call appears here with its exact cost.',
-    action: { href: '/keys/new', label: 'Create API key', icon: 'plus' },
+    action: { href: '/keys/new', label: 'Create key', icon: 'plus' },
     other: { href: '/pricing', label: 'Browse models' },
   };
 }

@@ -1,4 +1,4 @@
-import { filterOf, logAddress, usageQuery } from './usage-query.js';
+import { filterOf, logAddress, spanParts, usageQuery } from './usage-query.js';
 
 const NOW = new Date('2026-11-22T11:00:00Z');
 const read = (search: string) => usageQuery(Object.fromEntries(new URLSearchParams(search)), NOW, 'Europe/Berlin');
@@ -36,6 +36,11 @@ describe('a usage log URL', () => {
       from: new Date('2026-11-20T13:00:00Z'),
       to: new Date('2026-11-20T14:00:00Z'),
     });
+    const short = logAddress(
+      read('range=1h'),
+      spanParts(filter('range=span&from=2026-11-20T13:00Z&to=2026-11-20T13:00:07Z')),
+    );
+    expect(short).toBe('/usage-logs/common?range=span&from=2026-11-20T13:00Z&to=2026-11-20T13:00:07Z');
     for (const [from, to] of [
       ['2026-11-20', '2026-11-21'],
       ['2026-11-20T13:00:00Z', '2026-11-20T13:00:00Z'],

@@ -140,7 +140,7 @@ function rangeOf(
   return { range: 'custom', from, to, problem: '' };
 }
 
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{3})?)?Z$/;
 
 function isSpan(from: string, to: string): boolean {
   const ms = MOMENT.test(from) && MOMENT.test(to) ? Date.parse(to) - Date.parse(from) : Number.NaN;
@@ -205,16 +205,17 @@ export function logAddress(
   const parts = Object.entries(rest).filter(
     ([name, value]) => value !== '' && value !== defaults[name] && (custom || (name !== 'from' && name !== 'to')),
   );
-  const search = new URLSearchParams(parts.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  const search = new URLSearchParams(parts.map(([name, value]): [string, string] => [name, String(value)]))
+    .toString()
+    // Needs no escape in a query.
+    .replaceAll('%3A', ':');
   return search === '' ? path + suffix : `${path}${suffix}?${search}`;
 }
 
-/** Query parameters of the time of a bar. */
-export const spanParts = ({ from, to }: Span) => ({
-  range: 'span',
-  from: from.toISOString(),
-  to: to.toISOString(),
-});
+/** Query parameters of the time of a bar. They are short: a page has two links per bar. */
+export const spanParts = ({ from, to }: Span) => ({ range: 'span', from: shortMoment(from), to: shortMoment(to) });
+
+const shortMoment = (moment: Date): string => moment.toISOString().replace(/(?::00)?\.000Z$/, 'Z');
 
 /** Position of a page: sealed cursors `before` and `after`; `open` is the ID of the expanded call. */
 export interface LogEntry {

@@ -12,7 +12,7 @@ const CLAIM = `
       FROM alerts a JOIN accounts c ON c.id = a.account_id LEFT JOIN api_keys k ON k.id = a.key_id
      WHERE a.state = 'due' AND a.next_try_at <= now() AND c.state = 'enabled' AND c.verified_at IS NOT NULL
        AND coalesce(k.state, 'enabled') = 'enabled'
-       -- It passes by itself: nobody looks at that moment.
+       -- A key expires without an event that could cancel its alert.
        AND (a.kind <> 'expiry' OR k.expires_at > now())
      ORDER BY a.next_try_at LIMIT 1 FOR UPDATE OF a SKIP LOCKED
   ), claimed AS (

@@ -21,6 +21,7 @@ describe('the configuration', () => {
       demo: 'auto',
       trustedProxies: [],
       shutdownGraceMs: 30_000,
+      shutdownDelayMs: 0,
       maxBodyBytes: 64 * 1024 * 1024,
       production: false,
     });
@@ -74,6 +75,7 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'relay.example.com'],
     ['MAX_BODY_BYTES', '-1'],
     ['SHUTDOWN_GRACE_MS', 'soon'],
+    ['SHUTDOWN_DELAY_MS', '30001'],
     ['SESSION_IDLE_HOURS', '0'],
     ['SESSION_IDLE_HOURS', '721'],
     ['CALLS_RETENTION_MONTHS', '0'],

@@ -35,6 +35,8 @@ export class Config {
   readonly logFormat: 'auto' | 'json' | 'text';
   readonly demo: 'auto' | 'on' | 'off';
   readonly shutdownGraceMs: number;
+  /** Part of the grace period in which new calls are still accepted; 0: they are rejected at once. */
+  readonly shutdownDelayMs: number;
   readonly maxBodyBytes: number;
   /** Max bytes of all request bodies in this process's memory; workers have equal shares. */
   readonly bodyMemoryBytes: number;
@@ -75,6 +77,7 @@ export class Config {
     this.logFormat = environment.LOG_FORMAT;
     this.demo = environment.DEMO;
     this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
+    this.shutdownDelayMs = environment.SHUTDOWN_DELAY_MS;
     this.workers = environment.WORKERS;
     this.bodyMemoryBytes = Math.floor((environment.BODY_MEMORY_BYTES ?? memoryLimit() / 4) / this.workers);
     // A body that can never fit must not get a retryable error.

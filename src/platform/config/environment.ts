@@ -89,6 +89,19 @@ function isReadable(path: string): boolean {
   }
 }
 
+/** The delay is part of the grace period. */
+const IsWithinGrace = (): PropertyDecorator =>
+  ValidateBy(
+    {
+      name: 'isWithinGrace',
+      validator: {
+        validate: (value, context) =>
+          context?.object instanceof Environment && Number(value) <= context.object.SHUTDOWN_GRACE_MS,
+      },
+    },
+    { message: 'SHUTDOWN_DELAY_MS must not be greater than SHUTDOWN_GRACE_MS, of which it is a part' },
+  );
+
 const One = (name: string, isGood: (text: string) => boolean, options: ValidationOptions): PropertyDecorator =>
   ValidateBy({ name, validator: { validate: (value) => typeof value === 'string' && isGood(value) } }, options);
 
@@ -167,6 +180,12 @@ export class Environment {
   @Min(0)
   @Max(3_600_000)
   readonly SHUTDOWN_GRACE_MS: number = 30_000;
+
+  @whole()
+  @IsInt()
+  @Min(0)
+  @IsWithinGrace()
+  readonly SHUTDOWN_DELAY_MS: number = 0;
 
   @whole()
   @IsInt()

@@ -59,7 +59,8 @@ export class QuietTypeOrmLogger implements TypeOrmLogger {
 export const MIGRATION_NAMES: readonly string[] = migrations.map(({ name }) => name);
 
 /**
- * Runs pending migrations, each in its own transaction, then applies changed SQL files. Logs one line for each.
+ * Runs pending migrations, each in its own transaction, then applies changed SQL files. Logs one line for all migrations
+ * and one for all files.
  * Processes that start together take turns: the lock belongs to the migrating session, so it is released even if the
  * process dies.
  * @throws the error of the migration or file that failed; what ran before it stays
@@ -70,12 +71,18 @@ export async function migrate(dataSource: DataSource, log: (line: string) => voi
     await runner.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
     const executor = new MigrationExecutor(dataSource, runner);
     executor.transaction = 'each';
-    for (const { name } of await executor.executePendingMigrations()) log(`Migrated: ${name}.`);
+    const applied = await executor.executePendingMigrations();
+    if (applied.length > 0) log(`Migrated: ${rangeOf(applied.map(({ name }) => name))}.`);
     if (await hasOurSchema(runner)) await applySqlFiles(runner, log);
   } finally {
     await runner.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.migrations]).catch(() => undefined);
     await runner.release();
   }
+}
+
+function rangeOf(names: readonly string[]): string {
+  const [first = '', last = ''] = [names[0], names.at(-1)];
+  return names.length === 1 ? first : `${names.length} migrations, ${first} to ${last}`;
 }
 
 /** False after migrations of a newer version, whose functions must stay. */
@@ -101,7 +108,7 @@ const RECORD = `
 
 /**
  * Applies the SQL files that changed since they were last applied to this database, in one transaction, in order of name.
- * Logs one line for each.
+ * Logs them in one line.
  * @throws Error that names the file that failed; nothing is applied then
  */
 export async function applySqlFiles(runner: QueryRunner, log: (line: string) => void): Promise<void> {
@@ -118,7 +125,7 @@ export async function applySqlFiles(runner: QueryRunner, log: (line: string) => 
     await runner.rollbackTransaction().catch(() => undefined);
     throw error;
   }
-  for (const { name } of changed) log(`Applied: ${name}.`);
+  log(`Applied: ${changed.map(({ name }) => name).join(', ')}.`);
 }
 
 async function apply(runner: QueryRunner, { name, text, checksum }: SqlFile): Promise<void> {

@@ -1,13 +1,14 @@
 import { Logger } from '@nestjs/common';
-import pg from 'pg';
+import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/index.js';
 import { codeOf, monotonicMs, reasonOf } from '../shared/index.js';
 import { withRole } from './connection-url.js';
+import { DatabaseClient } from './database-client.js';
 import { dataSourceOptions, openDataSource } from './data-source.js';
-import { DatabaseUnusable } from './database.errors.js';
+import { DatabaseUnusable, PASSING } from './database.errors.js';
 import { startEmbedded } from './embedded/index.js';
 import { CONNECT_TIMEOUT_MS, POOL_SIZES } from './pools.js';
 
@@ -77,9 +78,6 @@ const RETRY_MS = 250;
 /** Minimum version for the migrations. */
 const OLDEST_VERSION = 15;
 
-/** Errors of a server that is starting or being replaced; retried. */
-const PASSING = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', '57P03']);
-
 /**
  * Checks that the server responds, is new enough, keeps a session on one connection, and has enough connections for
  * `processes`. 0 skips the last check.
@@ -112,7 +110,7 @@ async function connectWithRetries(url: string, log: (line: string) => void): Pro
 }
 
 async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: withRole(url, 'check'),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });

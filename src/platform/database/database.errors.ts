@@ -24,6 +24,17 @@ export function isOutage(error: unknown): boolean {
   return code === '' ? LOST_CONNECTION.test(reasonOf(error)) : !STATEMENT_ERRORS.test(code);
 }
 
+/** Codes of a server that is starting, down or being replaced: connecting may succeed later. */
+export const PASSING = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  '57P03',
+]);
+
 /** System errors of sockets. Those of files have the same codes, plus a path. */
 const isOfSocket = (thrown: unknown): boolean =>
   /^E[A-Z]+$/.test(codeOf(thrown)) && (thrown as { readonly path?: unknown }).path === undefined;

@@ -4,6 +4,7 @@ import type { DataSource, Driver } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { reasonOf } from '../shared/index.js';
 import { withRole } from './connection-url.js';
+import { DatabaseClient } from './database-client.js';
 import { ReconnectingSession, type SessionHandlers } from './reconnecting-session.js';
 
 /** Max connections per process, by purpose. */
@@ -71,7 +72,7 @@ export class DatabasePools {
     });
     // Without a listener, an idle connection closed by the server would crash the process.
     pool.on('error', (error) => {
-      // After `end` nobody uses the connection: the server may close it first.
+      // After `end` the connection is unused: the server may close it first.
       if (!pool.ending) this.logger.warn(`Lost a ${role} database connection: ${reasonOf(error)}`);
     });
     return pool;
@@ -95,6 +96,7 @@ const isPostgres = (driver: Driver): driver is PostgresDriver => driver.options.
 /** Options of all pools, including TypeORM's. */
 export function poolOptions(url: string, role: string): pg.PoolConfig {
   return {
+    Client: DatabaseClient,
     connectionString: withRole(url, role),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_MS,
@@ -104,7 +106,7 @@ export function poolOptions(url: string, role: string): pg.PoolConfig {
 
 /** A session without statement timeouts, for work that may take hours. An open transaction ends with the session. */
 export async function longSession<T>(url: string, role: string, work: (session: pg.Client) => Promise<T>): Promise<T> {
-  const session = new pg.Client({
+  const session = new DatabaseClient({
     connectionString: withRole(url, role),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { withRole } from './connection-url.js';
+import { DatabaseClient } from './database-client.js';
 
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2000;
@@ -55,7 +56,7 @@ export class ReconnectingSession {
 
   /** First connection. @throws if it fails; later losses are repaired in the background */
   async open(): Promise<void> {
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       connectionString: withRole(this.url, this.role),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: RESPONSE_TIMEOUT_MS,

@@ -29,7 +29,12 @@ export type ErrorKind =
 
 /** What is wrong with a field; protocols render it as `code`. */
 export type FieldErrorCode =
-  'invalid_value' | 'unsupported_parameter' | 'missing_required_parameter' | 'previous_response_not_found';
+  | 'invalid_value'
+  | 'unsupported_parameter'
+  | 'missing_required_parameter'
+  | 'previous_response_not_found'
+  | 'websocket_connection_limit_reached'
+  | 'websocket_stream_limit_reached';
 
 /** Details beside the message; each protocol renders those it has a field for. */
 export interface ErrorDetails {

@@ -11,6 +11,8 @@ export type IdPrefix =
   | 'bat'
   | 'chn'
   | 'cst'
+  | 'conv'
+  | 'item'
   | 'prc'
   | 'prs'
   | 'ses'

@@ -97,6 +97,8 @@ export class ChatRenderer implements StreamRenderer {
         return '';
       case 'tool-call':
         return this.beginCall(start);
+      case 'compaction':
+        throw new TypeError('Chat Completions has no compaction.');
       default:
         return start satisfies never;
     }

@@ -74,6 +74,7 @@ export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   stop_sequence: 'stop',
   refusal: 'stop',
   pause: 'stop',
+  compaction: 'stop',
   max_tokens: 'length',
   context: 'length',
   tool_calls: 'tool_calls',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type JsonEdit, sealEdits, splice, SplicedBody } from './call-body.js';
+import { type JsonEdit, removalEdits, splice, SplicedBody } from './call-body.js';
 import { JsonReader } from './json-fields.js';
 import { jsonInterests } from './json-members.js';
 
@@ -72,7 +72,7 @@ const without = (body: string): string => {
   const bytes = Buffer.from(body);
   const reader = new JsonReader(jsonInterests());
   for (let seen = 1; seen < bytes.length; seen += 7) reader.next(bytes.subarray(0, seen));
-  return Buffer.from(splice(bytes, sealEdits(bytes, reader.end({ bytes }).sealed))).toString();
+  return Buffer.from(splice(bytes, removalEdits(bytes, reader.end({ bytes }).sealed))).toString();
 };
 const SEALED = '{ "type": "thinking", "thinking": "a \\" } ]", "signature" : "rly1.abc.def" }';
 

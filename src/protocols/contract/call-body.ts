@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { matchesAt } from './json-text.js';
 import type { DeclaredMedia } from './prompt-content.js';
 import { MAX_WEIGHED_BYTES, maxTokensIn } from './token-estimate.js';
@@ -150,7 +151,7 @@ interface Name {
   readonly nameEnd: number;
 }
 
-/** Finds sealed reasoning during a scan. */
+/** Finds sealed reasoning during a scan; `removalEdits` removes elements. */
 export class SealFinder {
   /** Array elements that contain some, ordered by end. */
   readonly found: ObjectPlace[] = [];
@@ -183,11 +184,37 @@ export class SealFinder {
 const isNamed = (body: Buffer, { nameStart, nameEnd }: Name, names: readonly Buffer[]): boolean =>
   names.some((name) => name.length === nameEnd - nameStart && matchesAt(body, nameStart, name));
 
-/** Removes objects found by a `SealFinder` from their arrays. */
-export function sealEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {
+/** Removes elements of arrays and members of objects, each with a comma. @param places in order */
+export function removalEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {
   const edits: JsonEdit[] = [];
   for (const { start, end } of places) edits.push(removal(body, start, end, edits));
   return edits;
+}
+
+/** JSON in place of a sealed object that any upstream can read; undefined: it is removed. */
+export type SealedReader = (object: JsonObject) => string | undefined;
+
+/** Bytes of objects that may be readable. */
+const READABLE = Buffer.from('"compaction"');
+
+/** Removes objects found by a `SealFinder` from their arrays, or makes them readable. */
+export function sealEdits(
+  body: Buffer,
+  places: readonly ObjectPlace[],
+  read: SealedReader = () => undefined,
+): readonly JsonEdit[] {
+  const edits: JsonEdit[] = [];
+  for (const { start, end } of places) {
+    const text = readSealed(body.subarray(start, end), read);
+    edits.push(text === undefined ? removal(body, start, end, edits) : { start, end, text });
+  }
+  return edits;
+}
+
+function readSealed(bytes: Buffer, read: SealedReader): string | undefined {
+  if (!bytes.includes(READABLE)) return undefined;
+  const object: unknown = JSON.parse(bytes.toString('utf8'));
+  return isJsonObject(object) ? read(object) : undefined;
 }
 
 /** Includes the following or else the preceding comma; adjacent removals are merged. */

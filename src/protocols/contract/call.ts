@@ -147,6 +147,10 @@ export interface CallHead {
   readonly cacheLifetime?: 'none' | undefined;
   /** Whether to store the response; absent: the protocol's default. */
   readonly store?: boolean | undefined;
+  /** The response outlives the client's connection, and is streamed upstream. */
+  readonly background?: boolean | undefined;
+  /** Whether the conversation is to be compacted, now or when it is long. */
+  readonly compacts?: boolean | undefined;
   readonly affinity?: CallAffinity | undefined;
   /** Set if the prompt has content outside the body. */
   readonly outside?: OutsideContent | undefined;

@@ -132,8 +132,7 @@ function misconfigured(upstreamStatus: number, what: Pick<ErrorDetails, 'unknown
 
 function rateLimited(upstreamStatus: number, headers: UpstreamHeaders, detail: UpstreamErrorDetail): AppError {
   if (TOO_LARGE_FOR_LIMIT.test(detail.message ?? '')) {
-    const explanation =
-      "The request exceeds the upstream's rate limit by itself. Shorten it or lower the output limit.";
+    const explanation = "This request alone exceeds the upstream's rate limit. Shorten it or lower the output limit.";
     return failoverError('rate_limit_exceeded', explanation, { upstreamStatus, ofRequest: true, shouldRetry: false });
   }
   const retryAfterSeconds = readRetryAfter(headers) ?? 1;

@@ -63,7 +63,16 @@ export {
   withPasses,
 } from './call.js';
 export { matchesCallPath, modelInPath, pathForModel, routeOf } from './call-paths.js';
-export { type BodySize, type CallBody, type JsonEdit, type PromptSample, splice, SplicedBody } from './call-body.js';
+export {
+  type BodySize,
+  type CallBody,
+  type JsonEdit,
+  type PromptSample,
+  removalEdits,
+  sealEdits,
+  splice,
+  SplicedBody,
+} from './call-body.js';
 export { likelyTokensIn, textPieces } from './token-estimate.js';
 export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
 export {
@@ -151,6 +160,14 @@ export {
   type UpstreamTarget,
 } from './upstream-request.js';
 export type {
+  SocketAction,
+  SocketArrival,
+  SocketMessageReader,
+  SocketProtocol,
+  SocketSession,
+  SocketTurn,
+} from './socket-protocol.js';
+export type {
   MeterReading,
   BuildContext,
   StreamDecoder,
@@ -170,6 +187,23 @@ export {
   type StopReason,
 } from './translation/events.js';
 export type * from './translation/content.js';
+export {
+  compacted,
+  CompactedDecoder,
+  CompactedRenderer,
+  CompactingDecoder,
+  compactionIn,
+  compactsFirst,
+  type FinishedCompaction,
+  onlyCompacts,
+  passUsage,
+  sealedSummary,
+  summarizing,
+  summaryIn,
+  summaryText,
+  withCompaction,
+  withCompactionUsage,
+} from './translation/compaction.js';
 export {
   ConversationBuilder,
   effortOfBudget,

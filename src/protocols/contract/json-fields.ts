@@ -2,7 +2,7 @@ import { AppError, type FieldErrorCode, isJsonObject, type JsonObject } from '..
 import type { BodySize, CallBody, JsonEdit, ObjectPlace } from './call-body.js';
 import type { JsonElement, JsonField, JsonInterest, JsonKind } from './json-members.js';
 import { type JsonScan, JsonScanner } from './json-scanner.js';
-import { CLOSE_BRACE, isWhiteSpace } from './json-text.js';
+import { CLOSE_BRACE, isWhiteSpace, QUOTE } from './json-text.js';
 import { MAX_STATE_IDS, type StateMember } from './prompt-content.js';
 
 interface IntegerRange {
@@ -103,7 +103,7 @@ export class JsonFields {
     });
   }
 
-  /** Objects with reasoning sealed by this relay, for `sealEdits`. */
+  /** Objects with reasoning sealed by this relay, for `removalEdits`. */
   get sealed(): readonly ObjectPlace[] {
     return this.scan.sealed;
   }
@@ -121,6 +121,16 @@ export class JsonFields {
   /** Paths of uninterpreted members, where requested. */
   get others(): readonly string[] {
     return this.scan.others;
+  }
+
+  /** Position of a member including its name, for `removalEdits`; undefined if absent. */
+  place(path: string): ObjectPlace | undefined {
+    const field = this.field(path);
+    if (field === undefined) return undefined;
+    const { bytes } = this.body;
+    // Interpreted names contain no quotes, even escaped.
+    const nameEnd = bytes.lastIndexOf(QUOTE, field.start - 1);
+    return { start: bytes.lastIndexOf(QUOTE, nameEnd - 1), end: field.end };
   }
 
   /** Present and not null. */

@@ -2,6 +2,7 @@ import type { LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import type { Call, ProtocolId, RequestLine } from './call.js';
 import type { HeadReader } from './head-reader.js';
+import type { SocketProtocol } from './socket-protocol.js';
 import type { SseEvent } from './sse.js';
 import type { CallContent, OpaqueReasoning } from './translation/content.js';
 import type { CallEvent, CallResult } from './translation/events.js';
@@ -69,6 +70,8 @@ export interface ProtocolAdapter {
   /** Streams begin with the prompt's tokens, so they are counted while the upstream is asked. */
   readonly startsWithPromptTokens?: boolean;
   readonly storage?: ResponseStorage;
+  /** Calls over WebSockets. */
+  readonly socket?: SocketProtocol;
   renderError(error: AppError, requestId: string): RenderedError;
   /** Headers with remaining limits; empty without limits. */
   renderLimits(statuses: LimitStatuses): Readonly<Record<string, string>>;
@@ -151,6 +154,11 @@ export interface ResponseStorage {
    * @throws AppError invalid_request naming what is missing
    */
   expand(request: TreeObject, stored: ResolvedResponses): TreeObject;
+  /**
+   * The complete input as JSON, for upstreams of the protocol that lack what the request continues.
+   * @param earlier input and response as JSON
+   */
+  inputAfter(call: Call, earlier: { readonly input: string; readonly response: string }): string;
   /** The complete input of an expanded request. */
   inputOf(request: TreeObject): readonly JsonTree[];
   /** The response in its final bytes, streamed or not; undefined if incomplete. */

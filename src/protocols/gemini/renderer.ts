@@ -165,6 +165,8 @@ function partsOf(part: ResponsePart, signatures: Signatures, context: RenderCont
       ];
     case 'tool-call':
       return [signatures.signed(callOf(part, context))];
+    case 'compaction':
+      throw new TypeError('Gemini has no compaction.');
     default:
       return part satisfies never;
   }
@@ -232,6 +234,7 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   stop_sequence: 'STOP',
   tool_calls: 'STOP',
   pause: 'STOP',
+  compaction: 'STOP',
   max_tokens: 'MAX_TOKENS',
   context: 'MAX_TOKENS',
   refusal: 'SAFETY',

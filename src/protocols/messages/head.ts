@@ -18,7 +18,7 @@ import {
   type UpstreamRequest,
 } from '../contract/index.js';
 import { DEFAULT_VERSION, versionHeaderOf } from './flags.js';
-import { MESSAGES_MEMBERS } from './members.js';
+import { compacts, MESSAGES_MEMBERS } from './members.js';
 
 /** Protocol ID in channels and in the usage log. */
 export const MESSAGES = 'messages';
@@ -50,6 +50,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     effort: fields.optionalString('output_config.effort', { maxLength: 64 }) ?? effortOfThinking(fields),
     serviceTier: serviceTierIn(fields),
     cacheLifetime: fields.size.cacheLifetime === undefined ? 'none' : undefined,
+    compacts: fields.has('compaction') || compacts(fields.object('context_management')),
     affinity: userIn(fields),
     outside: fields.has('thread.previous_message_id') ? UNKNOWN_CONTENT : outsideIn(fields),
     demands: MEMBERS.demandsIn(fields, request),

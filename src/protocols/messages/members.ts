@@ -84,8 +84,8 @@ export const MESSAGES_MEMBERS: MemberTable = {
   },
 };
 
-/** Other edits only remove content. */
-function compacts(value: unknown): boolean {
+/** Whether `context_management` compacts; other edits only remove content. */
+export function compacts(value: unknown): boolean {
   const edits = isJsonObject(value) ? value['edits'] : value;
   return Array.isArray(edits) && edits.some((edit) => isJsonObject(edit) && String(edit['type']).startsWith('compact'));
 }

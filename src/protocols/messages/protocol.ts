@@ -25,6 +25,7 @@ import { VERSION_HEADERS, versionHeaderOf } from './flags.js';
 import { VERBATIM_HEADERS, INTERESTS, MEMBERS, MESSAGES, messagesHeadReader, requestContext } from './head.js';
 import { MessagesRenderer, renderMessagesResponse } from './renderer.js';
 import { parseMessagesRequest, RAW_MEMBERS } from './request.js';
+import { readCompaction } from './verbatim.js';
 
 const PING = renderSse('ping', '{"type":"ping"}');
 const DEFAULT_PAGE_MODELS = 20;
@@ -88,7 +89,7 @@ const MESSAGES_TOKEN_COUNT: TokenCountEndpoint = {
   requestFor: (call, model) => ({
     path: '/messages/count_tokens',
     ...requestContext(call),
-    body: new SplicedBody(call.body, commonEdits(call, { model })),
+    body: new SplicedBody(call.body, commonEdits(call, { model }, readCompaction)),
   }),
   hasCount: (body) => countIn(body, 'input_tokens') !== undefined,
   render: (tokens) => ({ input_tokens: tokens }),

@@ -3,6 +3,7 @@ import {
   cacheWrites,
   type CallEvent,
   type CallResult,
+  type CompactionPart,
   isObjectText,
   newResponseId,
   NO_TOKENS,
@@ -62,7 +63,7 @@ export class MessagesRenderer implements StreamRenderer {
       case 'part-seal':
         return this.#seal(event.opaque);
       case 'part-end':
-        return this.#endPart();
+        return event.part.kind === 'compaction' ? this.#compaction(event.part) : this.#endPart();
       // Citations are signed by the vendor, who would reject others.
       case 'part-annotation':
         return '';
@@ -105,6 +106,7 @@ export class MessagesRenderer implements StreamRenderer {
 
   #delta(text: string): string {
     if (this.#kind === 'tool-call') return this.#arguments(text);
+    if (this.#kind === 'compaction') return '';
     if (this.#kind !== 'reasoning') return this.#open(TEXT) + this.#textDelta(text);
     return this.context.content.reasoning.show === 'text' ? this.#open(THINKING) + this.#textDelta(text) : '';
   }
@@ -131,6 +133,22 @@ export class MessagesRenderer implements StreamRenderer {
     const begun = this.#open(THINKING);
     const delta = { type: 'signature_delta', signature: seal };
     return begun + eventText({ type: 'content_block_delta', index: this.#blocks, delta });
+  }
+
+  /** A single delta has the whole summary. */
+  #compaction({ text }: CompactionPart): string {
+    const index = this.#blocks;
+    this.#blocks += 1;
+    const block = compactionOf(text, this.context);
+    return (
+      eventText({
+        type: 'content_block_start',
+        index,
+        content_block: { ...block, content: null, encrypted_content: null },
+      }) +
+      eventText({ type: 'content_block_delta', index, delta: { ...block, type: 'compaction_delta' } }) +
+      eventText({ type: 'content_block_stop', index })
+    );
   }
 
   #endPart(): string {
@@ -179,12 +197,21 @@ function blockOf(part: ResponsePart, context: RenderContext): readonly TreeObjec
       return part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }];
     case 'reasoning':
       return reasoningOf(part, context);
+    case 'compaction':
+      return [compactionOf(part.text, context)];
     case 'tool-call':
       return [{ type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.arguments, context) }];
     default:
       return part satisfies never;
   }
 }
+
+/** The seal marks it as readable text for other upstreams, which would reject it. */
+const compactionOf = (text: string, context: RenderContext): TreeObject => ({
+  type: 'compaction',
+  content: text,
+  encrypted_content: context.seal({ kind: 'summary', family: '', data: '', text: '' }),
+});
 
 function reasoningOf({ text, opaque }: ReasoningPart, context: RenderContext): readonly TreeObject[] {
   const { show } = context.content.reasoning;
@@ -211,6 +238,7 @@ const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   refusal: 'refusal',
   content_filter: 'refusal',
   pause: 'pause_turn',
+  compaction: 'compaction',
 };
 
 /** The refusal's text is shown as a text block, once. */

@@ -5,16 +5,17 @@ import {
   type ParseContext,
   type Part,
   type Source,
+  summaryText,
   type TextPart,
   type TreeReader,
   unsupported,
 } from '../contract/index.js';
 
 /** Content of both user messages and tool results. */
-type Shown = TextPart | ImagePart | FilePart;
+type VisiblePart = TextPart | ImagePart | FilePart;
 type BlockReader<P> = (block: TreeReader, context: ParseContext) => readonly P[];
 
-const SHOWN: ReadonlyMap<string, BlockReader<Shown>> = new Map<string, BlockReader<Shown>>([
+const SHOWN: ReadonlyMap<string, BlockReader<VisiblePart>> = new Map<string, BlockReader<VisiblePart>>([
   ['text', readText],
   ['image', (block) => [{ kind: 'image', source: readSource(block.requiredChild('source')), cache: cacheOf(block) }]],
   ['document', readDocument],
@@ -22,9 +23,14 @@ const SHOWN: ReadonlyMap<string, BlockReader<Shown>> = new Map<string, BlockRead
 ]);
 
 /** A found tool, with tool search: other protocols get all tools from the start. */
-const readToolReference: BlockReader<Shown> = (block) => [text(`The tool ${block.word('tool_name')} can be used.`)];
+const readToolReference: BlockReader<VisiblePart> = (block) => [
+  text(`The tool ${block.word('tool_name')} can be used.`),
+];
 
-const IN_RESULT: ReadonlyMap<string, BlockReader<Shown>> = new Map([...SHOWN, ['tool_reference', readToolReference]]);
+const IN_RESULT: ReadonlyMap<string, BlockReader<VisiblePart>> = new Map([
+  ...SHOWN,
+  ['tool_reference', readToolReference],
+]);
 
 const FROM_USER: ReadonlyMap<string, BlockReader<Part>> = new Map<string, BlockReader<Part>>([
   ...SHOWN,
@@ -36,8 +42,8 @@ const FROM_ASSISTANT: ReadonlyMap<string, BlockReader<Part>> = new Map<string, B
   ['tool_use', readCall],
   ['thinking', (block, context) => readThinking(block.string('signature') ?? '', context, block.string('thinking'))],
   ['redacted_thinking', (block, context) => readThinking(block.string('data') ?? '', context)],
-  // Replaces everything before it.
-  ['compaction', (block) => [text(block.string('content') ?? '')]],
+  // Read with the message as a whole; without content it has no effect.
+  ['compaction', () => []],
   ['image', dropWithWarning],
   ['document', dropWithWarning],
 ]);
@@ -45,11 +51,22 @@ const FROM_ASSISTANT: ReadonlyMap<string, BlockReader<Part>> = new Map<string, B
 /** Results of hosted tools: the following text contains the answer. */
 const RUN_BY_VENDOR = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|fallback)$/;
 
-export function readContent(message: TreeReader, context: ParseContext): readonly Part[] {
+/** The summary that replaces everything before it, and the position of its block; undefined if there is none. */
+export function summaryOf(message: TreeReader): { readonly text: string; readonly at: number } | undefined {
+  if (!Array.isArray(message.value('content'))) return undefined;
+  const blocks = message.children('content');
+  const at = blocks.findLastIndex((block) => block.value('type') === 'compaction' && block.has('content'));
+  const summary = blocks[at]?.string('content');
+  return summary === undefined ? undefined : { text: summaryText(summary), at };
+}
+
+/** @param from first block to be read */
+export function readContent(message: TreeReader, context: ParseContext, from = 0): readonly Part[] {
   const isUser = message.value('role') === 'user';
   const whole = message.value('content');
   if (typeof whole === 'string') return [text(whole)];
-  return message.children('content').flatMap((block) => {
+  const blocks = message.children('content').slice(from);
+  return blocks.flatMap((block) => {
     if (!isUser && RUN_BY_VENDOR.test(block.word('type'))) return [];
     return readBlock(isUser ? FROM_USER : FROM_ASSISTANT, block, context);
   });
@@ -94,7 +111,7 @@ function readSource(source: TreeReader): Source {
   throw unsupported(source.pathOf('type'), `"${type}" is stored with another vendor; send the data`);
 }
 
-function readDocument(block: TreeReader, context: ParseContext): readonly Shown[] {
+function readDocument(block: TreeReader, context: ParseContext): readonly VisiblePart[] {
   const source = block.requiredChild('source');
   const name = block.string('title');
   const about = block.string('context');
@@ -110,16 +127,16 @@ function readDocument(block: TreeReader, context: ParseContext): readonly Shown[
   }
 }
 
-function readSearchResult(block: TreeReader, context: ParseContext): readonly Shown[] {
+function readSearchResult(block: TreeReader, context: ParseContext): readonly VisiblePart[] {
   const head = `${block.string('title') ?? ''}\n${block.string('source') ?? ''}`.trim();
   return [text(head), ...readShown(SHOWN, block, context)];
 }
 
 function readShown(
-  readers: ReadonlyMap<string, BlockReader<Shown>>,
+  readers: ReadonlyMap<string, BlockReader<VisiblePart>>,
   fields: TreeReader,
   context: ParseContext,
-): readonly Shown[] {
+): readonly VisiblePart[] {
   const whole = fields.value('content');
   if (typeof whole === 'string') return [text(whole)];
   return fields.children('content').flatMap((block) => readBlock(readers, block, context));

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../platform/shared/index.js';
 import {
   type CallContent,
+  type CompactionRequest,
   ConversationBuilder,
   malformed,
   type OutputFormat,
@@ -16,7 +17,7 @@ import {
 } from '../contract/index.js';
 import { UnsupportedThread } from './errors.js';
 import { knowsSampling, VERSION_HEADERS, versionHeaderOf, WITHOUT_SAMPLING } from './flags.js';
-import { readContent, readTexts } from './request-blocks.js';
+import { readContent, readTexts, summaryOf } from './request-blocks.js';
 import { readTools } from './request-tools.js';
 
 /** Schemas and arguments are kept as text. */
@@ -48,7 +49,33 @@ export function parseMessagesRequest(request: TreeObject, context: ParseContext)
     cacheKey: undefined,
     // The default tier in other protocols.
     serviceTier: fields.value('service_tier') === 'standard_only' ? 'default' : undefined,
+    compaction: readCompaction(fields),
   };
+}
+
+function readCompaction(fields: TreeReader): CompactionRequest | undefined {
+  const compaction = fields.child('compaction');
+  if (compaction !== undefined) {
+    const type = compaction.word('type');
+    if (type !== 'summarize') throw unsupported(compaction.pathOf('type'), `"${type}" is not known`);
+    return { mode: 'only', instructions: instructionsIn(compaction) };
+  }
+  const edits = fields.child('context_management')?.children('edits') ?? [];
+  const edit = edits.find(({ tree: { type } }) => typeof type === 'string' && type.startsWith('compact_'));
+  return (
+    edit && {
+      mode: 'ahead',
+      threshold: edit.child('trigger')?.integer('value', { min: 1 }),
+      pauses: edit.boolean('pause_after_compaction'),
+      instructions: instructionsIn(edit),
+    }
+  );
+}
+
+/** Blank ones count as absent. */
+function instructionsIn(fields: TreeReader): string | undefined {
+  const instructions = fields.string('instructions');
+  return instructions === undefined || instructions.trim() === '' ? undefined : instructions;
 }
 
 function readConversation(fields: TreeReader, context: ParseContext): ConversationBuilder {
@@ -56,12 +83,18 @@ function readConversation(fields: TreeReader, context: ParseContext): Conversati
   // The billing note is not for models, and would prevent caching.
   const isInstruction = ({ text }: TextPart): boolean => !text.startsWith(BILLING_NOTE);
   instruct(conversation, readTexts(fields, 'system').filter(isInstruction));
-  for (const message of fields.children('messages')) {
+  const messages = fields.children('messages');
+  const compactedAt = messages.findLastIndex((message) => summaryOf(message) !== undefined);
+  messages.forEach((message, index) => {
     const role = message.word('role');
-    if (role === 'system') instruct(conversation, readTexts(message, 'content'));
-    else if (role === 'user' || role === 'assistant') conversation.addTurn(role, readContent(message, context));
-    else throw malformed(message.pathOf('role'), 'must be user, assistant or system');
-  }
+    if (role === 'system') return instruct(conversation, readTexts(message, 'content'));
+    if (role !== 'user' && role !== 'assistant')
+      throw malformed(message.pathOf('role'), 'must be user, assistant or system');
+    if (index < compactedAt) return;
+    const summary = index === compactedAt ? summaryOf(message) : undefined;
+    if (summary !== undefined) conversation.addTurn('user', [{ kind: 'text', text: summary.text }]);
+    conversation.addTurn(role, readContent(message, context, summary && summary.at + 1));
+  });
   if (!conversation.turns.some(({ role }) => role === 'user')) {
     throw malformed('messages', 'must contain user content');
   }

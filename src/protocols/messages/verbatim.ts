@@ -27,6 +27,7 @@ import {
   type SseEvent,
   stateSignals,
   type StreamMeter,
+  summaryText,
   truncatedStream,
   unreadableEvent,
   type UpstreamRequest,
@@ -46,7 +47,7 @@ export class MessagesVerbatim implements VerbatimLane {
     return {
       path: '/messages',
       ...requestContext(call),
-      body: new SplicedBody(call.body, [...commonEdits(call, target), ...limitEdits(call, target)]),
+      body: new SplicedBody(call.body, [...commonEdits(call, target, readCompaction), ...limitEdits(call, target)]),
     };
   }
 
@@ -59,6 +60,12 @@ export class MessagesVerbatim implements VerbatimLane {
     const created = createdIn(head, body, (message) => stateOfMessage(head, message));
     return [...usageSignals(usage, body, TEXTS), ...created];
   }
+}
+
+/** Compactions made here are readable text for every upstream. */
+export function readCompaction({ type, content }: JsonObject): string | undefined {
+  if (type !== 'compaction' || typeof content !== 'string') return undefined;
+  return JSON.stringify({ type: 'text', text: summaryText(content) });
 }
 
 /**

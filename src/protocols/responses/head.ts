@@ -11,7 +11,6 @@ import {
   type OutsideContent,
   outsideIn,
   PROMPT_CACHE_KEY,
-  refuseBackground,
   type RequestLine,
   serviceTierIn,
 } from '../contract/index.js';
@@ -22,6 +21,11 @@ export const RESPONSES = 'responses';
 
 /** Client headers that verbatim calls forward; translated calls forward none. */
 export const VERBATIM_HEADERS = ['openai-beta'] as const;
+
+export const COMPACT_PATH = '/v1/responses/compact';
+/** The last input item: the response is a compaction. */
+export const COMPACTION_TRIGGER = 'compaction_trigger';
+const CONTEXT_MANAGEMENT = 'context_management';
 
 export const OUTPUT_LIMIT = 'max_output_tokens';
 /** The vendor's minimum. */
@@ -47,22 +51,41 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   const stored = STORED_INPUTS.some((name) => fields.has(name));
   if (!stored || fields.has('input')) fields.requireKind('input', 'string', 'array');
-  fields.optionalBoolean('background');
-  refuseBackground(fields);
+  const background = fields.optionalBoolean('background') === true;
+  const isCompaction = compactsOnly(request);
+  const unsuitable = isCompaction ? ['stream', 'background'].find((name) => fields.isTrue(name)) : undefined;
+  if (unsuitable !== undefined)
+    throw fields.refusal(unsuitable, 'unsupported_parameter', 'not possible for compactions; remove it');
+  if (background && fields.optionalBoolean('store') === false)
+    throw fields.refusal('background', 'invalid_value', 'background responses are stored; remove "store": false');
   return {
     model,
-    stream: fields.optionalBoolean('stream') ?? false,
+    // Background responses can be streamed later.
+    stream: (fields.optionalBoolean('stream') ?? false) || background,
+    background,
     outputLimit: fields.optionalInteger(OUTPUT_LIMIT, { min: 0 }),
     choices: 1,
     effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),
     serviceTier: serviceTierIn(fields),
-    store: fields.optionalBoolean('store'),
+    // Compactions carry their content with them.
+    store: isCompaction ? false : fields.optionalBoolean('store'),
+    compacts: isCompaction || wantsCompaction(fields),
     affinity: affinityIn(fields),
     outside: outsideContentIn(fields),
     demands: MEMBERS.demandsIn(fields, request),
     size: fields.size,
     fields,
   };
+}
+
+/** Whether the request is for a compaction, which has other members and another response. */
+export const compactsOnly = ({ path }: RequestLine): boolean => path === COMPACT_PATH;
+
+function wantsCompaction(fields: JsonFields): boolean {
+  const type = fields.elements(ITEMS).at(-1)?.members.get(ITEM_TYPE);
+  if (type !== undefined && fields.text(type) === JSON.stringify(COMPACTION_TRIGGER)) return true;
+  const management = fields.value(CONTEXT_MANAGEMENT);
+  return Array.isArray(management) && management.length > 0;
 }
 
 /** If a previous response is the only outside content, its tokens may be known. */

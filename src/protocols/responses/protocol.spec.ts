@@ -38,7 +38,7 @@ describe('Responses call head', () => {
     [{ model: 'm', input: null, previous_response_id: null }, 'input', 'missing_required_parameter'],
     [{ model: 'm', input: 7 }, 'input', 'invalid_value'],
     [{ model: 'm', input: {}, prompt: { id: 'x' } }, 'input', 'invalid_value'],
-    [{ ...least, background: true }, 'background', 'unsupported_parameter'],
+    [{ ...least, background: true, store: false }, 'background', 'invalid_value'],
     [{ ...least, background: 'yes' }, 'background', 'invalid_value'],
     [{ ...least, max_output_tokens: '9' }, 'max_output_tokens', 'invalid_value'],
   ])('rejects %j', (body, param, fault) => {

@@ -17,11 +17,13 @@ import {
   upstreamHeaders,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
-import { VERBATIM_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
+import { COMPACT_PATH, VERBATIM_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
 import { renderFailure } from './response-object.js';
 import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
+import { RESPONSES_SOCKET } from './socket.js';
 import { RESPONSES_STORAGE } from './stored.js';
+import { readCompaction } from './verbatim.js';
 
 export const RESPONSES_PATH = '/v1/responses';
 
@@ -30,12 +32,13 @@ export const RESPONSES_PATH = '/v1/responses';
 @Protocol()
 export class ResponsesProtocol implements ProtocolAdapter {
   readonly id = RESPONSES;
-  readonly callPaths = [RESPONSES_PATH] as const;
+  readonly callPaths = [RESPONSES_PATH, COMPACT_PATH] as const;
   readonly tokenCounting = RESPONSES_TOKEN_COUNT;
   readonly fingerprintHeaders = VERBATIM_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;
   readonly storage = RESPONSES_STORAGE;
+  readonly socket = { ...RESPONSES_SOCKET, path: RESPONSES_PATH };
   readonly headReader = responsesHeadReader;
   readonly parseRequest = parseRequest;
   readonly renderResponse = renderWhole;
@@ -68,7 +71,7 @@ const RESPONSES_TOKEN_COUNT: TokenCountEndpoint = {
     path: '/responses/input_tokens',
     query: '',
     headers: upstreamHeaders(call, ...VERBATIM_HEADERS),
-    body: new SplicedBody(call.body, commonEdits(call, { model })),
+    body: new SplicedBody(call.body, commonEdits(call, { model }, readCompaction)),
   }),
   hasCount: (body) => countIn(body, 'input_tokens') !== undefined,
   render: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),

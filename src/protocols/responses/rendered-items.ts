@@ -213,4 +213,34 @@ export class ReasoningItem implements ItemWriter {
   }
 }
 
+/** A summary of the conversation, which only this relay reads back. */
+export class CompactionItem implements ItemWriter {
+  readonly #place: string;
+  #sealed = '';
+
+  constructor(
+    private readonly events: EventLog,
+    readonly place: ItemPosition,
+  ) {
+    this.#place = placeMembers(place);
+  }
+
+  get empty(): JsonObject {
+    return { type: 'compaction', id: this.place.id, encrypted_content: this.#sealed };
+  }
+
+  /** Shows progress without content. */
+  delta(): void {
+    this.events.add('response.compaction.compacting', this.#place);
+  }
+
+  endPart(sealed: string): void {
+    this.#sealed = sealed;
+  }
+
+  whole(): JsonObject {
+    return this.empty;
+  }
+}
+
 const summaryOf = (text: string): JsonObject => ({ type: 'summary_text', text });

@@ -1,4 +1,4 @@
-import type { AppError } from '../../platform/shared/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import {
   type CallEvent,
   type CallResult,
@@ -16,15 +16,19 @@ import {
 } from '../contract/index.js';
 import {
   CallItem,
+  CompactionItem,
   EventLog,
   type ItemStatus,
   MessageItem,
   type ItemPosition,
   ReasoningItem,
 } from './rendered-items.js';
-import { failureText, ResponseObject, type ResponseState } from './response-object.js';
+import { compactsOnly } from './head.js';
+import type { Replaced } from './request-input.js';
+import { failureText, responseId, ResponseObject, type ResponseState } from './response-object.js';
+import { writeUsage } from './usage.js';
 
-type Item = MessageItem | CallItem | ReasoningItem;
+type Item = MessageItem | CallItem | ReasoningItem | CompactionItem;
 
 /** Reasons of incomplete responses; all others complete. */
 const INCOMPLETE: Partial<Record<StopReason, string>> = {
@@ -130,6 +134,8 @@ export class ResponsesRenderer implements StreamRenderer {
         return;
       case 'tool-call':
         return this.#item?.delta(text);
+      case 'compaction':
+        return this.#compaction().delta();
       default:
         this.#part satisfies never;
     }
@@ -137,6 +143,7 @@ export class ResponsesRenderer implements StreamRenderer {
 
   #endPart(part: ResponsePart): void {
     if (part.kind === 'reasoning') this.#endReasoning(part);
+    else if (part.kind === 'compaction') this.#endCompaction(part.text);
     else if (part.kind === 'tool-call') this.#call?.endPart(part);
     else if (this.#isStarted) this.#message(part.kind).endPart(part);
   }
@@ -148,6 +155,16 @@ export class ResponsesRenderer implements StreamRenderer {
     if (!isShown && !isSealed) return;
     this.#reasoning().endPart(part, part.opaque === undefined ? undefined : this.context.seal(part.opaque));
     this.#closeItem('completed');
+  }
+
+  #endCompaction(text: string): void {
+    this.#compaction().endPart(sealSummary(this.context, text, 'all'));
+    this.#closeItem('completed');
+  }
+
+  #compaction(): CompactionItem {
+    const open = this.#item instanceof CompactionItem ? this.#item : undefined;
+    return open ?? this.#open((place) => new CompactionItem(this.#events, place), 'cmp_');
   }
 
   #message(kind: 'text' | 'refusal'): MessageItem {
@@ -184,8 +201,41 @@ export class ResponsesRenderer implements StreamRenderer {
   }
 }
 
+const sealSummary = (context: RenderContext, text: string, replaced: Replaced): string =>
+  context.seal({ kind: 'summary', family: '', data: replaced, text });
+
+/** The messages of the user, and the compaction of everything. */
+function renderCompaction({ parts, usage }: CallResult, context: RenderContext): string {
+  const { call, content } = context;
+  const text = parts.map((part) => (part.kind === 'compaction' ? part.text : '')).join('');
+  const kept = (JSON.parse(content.compaction?.kept ?? '[]') as readonly JsonObject[]).map(
+    ({ content: inner, ...item }, index) => ({
+      type: 'message',
+      id: itemId(call, 'msg_', index),
+      status: 'completed',
+      ...item,
+      content: typeof inner === 'string' ? [{ type: 'input_text', text: inner }] : inner,
+    }),
+  );
+  return JSON.stringify({
+    id: responseId(call),
+    object: 'response.compaction',
+    created_at: Math.floor(call.createdAt / 1000),
+    output: [
+      ...kept,
+      {
+        type: 'compaction',
+        id: itemId(call, 'cmp_', kept.length),
+        encrypted_content: sealSummary(context, text, 'all but user messages'),
+      },
+    ],
+    usage: writeUsage(usage ?? NO_TOKENS),
+  });
+}
+
 /** Unstreamed responses are streams of which only the end is sent. */
 export function renderWhole(result: CallResult, context: RenderContext): string {
+  if (compactsOnly(context.call.request)) return renderCompaction(result, context);
   const renderer = new ResponsesRenderer(context);
   for (const event of eventsOf(result)) renderer.next(event);
   return renderer.response;

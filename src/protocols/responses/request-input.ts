@@ -4,17 +4,20 @@ import {
   type ConversationBuilder,
   type FilePart,
   type ImagePart,
+  type OpaqueReasoning,
   type ParseContext,
   type Part,
   type RefusalPart,
   type Source,
   sourceOf,
+  summaryText,
   type TextPart,
   type ToolCallPart,
   type TranslationWarnings,
   type TreeReader,
   unsupported,
 } from '../contract/index.js';
+import { COMPACTION_TRIGGER } from './head.js';
 
 interface Reading {
   readonly conversation: ConversationBuilder;
@@ -33,11 +36,11 @@ const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
   ['custom_tool_call_output', (item, reading) => readResult(item, true, reading)],
   ['reasoning', readReasoning],
   ['item_reference', rejectReference],
-  ['compaction', rejectCompaction],
-  ['compaction_trigger', rejectCompactionTrigger],
+  ['compaction', readCompaction],
   // Read with the request as a whole.
   ['additional_tools', ignored],
   ['configuration_update', ignored],
+  [COMPACTION_TRIGGER, ignored],
 ]);
 
 /** Items of hosted tools: the following text contains their result. */
@@ -48,7 +51,26 @@ const HOSTED =
 export function readInput(request: TreeReader, reading: Reading): void {
   const input = request.value('input');
   if (typeof input === 'string') reading.conversation.addTurn('user', [{ kind: 'text', text: input }]);
-  else for (const item of request.children('input')) readerOf(item)(item, reading);
+  else for (const item of afterCompaction(request, reading.context)) readerOf(item)(item, reading);
+}
+
+/** Compactions of `/v1/responses/compact` follow the messages of the user; others replace these too. */
+export type Replaced = 'all' | 'all but user messages';
+
+/** The items without those that the last readable compaction replaces. Instructions stay. */
+export function afterCompaction(request: TreeReader, context: ParseContext): readonly TreeReader[] {
+  const items = request.children('input');
+  const at = items.findLastIndex((item) => sealedIn(item, context) !== undefined);
+  const replaced = items[at] && sealedIn(items[at], context)?.data;
+  const kept = (role: unknown): boolean =>
+    role === 'system' || role === 'developer' || (role === 'user' && replaced !== ('all' satisfies Replaced));
+  return items.filter((item, index) => index >= at || kept(item.value('role')));
+}
+
+function sealedIn(item: TreeReader, context: ParseContext): OpaqueReasoning | undefined {
+  const sealed = item.value('type') === 'compaction' ? item.value('encrypted_content') : undefined;
+  const opaque = typeof sealed === 'string' ? context.unseal(sealed) : undefined;
+  return opaque?.kind === 'summary' ? opaque : undefined;
 }
 
 export const itemsOf = (request: TreeReader, type: string): readonly TreeReader[] =>
@@ -115,17 +137,11 @@ function rejectReference(item: TreeReader): never {
   throw unsupported(item.path, 'refers to an item that is not stored; send the item, with store: false');
 }
 
-function rejectCompaction(item: TreeReader): never {
-  throw unsupported(
-    item.path,
-    'is a compaction, which upstreams of other protocols cannot read; start a new conversation',
-  );
-}
-
-/** [obs] Codex compacts by itself for providers other than its built-in one. */
-function rejectCompactionTrigger(item: TreeReader): never {
-  const advice = 'configure this service as a separate provider, so that the client compacts itself';
-  throw unsupported(item.path, `requests a compaction, which upstreams of other protocols do not support; ${advice}`);
+/** As with reasoning, only compactions sealed by this relay can be read. */
+function readCompaction(item: TreeReader, { conversation, context }: Reading): void {
+  const summary = sealedIn(item, context);
+  if (summary === undefined) context.warnings.warn('compaction_unreadable', item.path);
+  else conversation.addTurn('user', [{ kind: 'text', text: summaryText(summary.text) }]);
 }
 
 type ContentPart = TextPart | ImagePart | FilePart | AudioPart | RefusalPart;

@@ -135,8 +135,6 @@ describe('Responses conversation parsing', () => {
   it.each([
     [[user, { type: 'item_reference', id: 'msg_1' }], 'input[1]'],
     [[user, { id: 'msg_1' }], 'input[1]'],
-    [[user, { type: 'compaction', encrypted_content: 'x' }], 'input[1]'],
-    [[user, { type: 'compaction_trigger' }], 'input[1]'],
     [[user, { type: 'hologram' }], 'input[1].type'],
     [[{ role: 'user', content: [{ type: 'input_video' }] }], 'input[0].content[0].type'],
     [[{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1' }] }], 'input[0].content[0].file_id'],

@@ -1,5 +1,6 @@
 import {
   type CallContent,
+  type CompactionRequest,
   ConversationBuilder,
   type HostedTool,
   malformed,
@@ -14,9 +15,10 @@ import {
   type TreeObject,
   TreeReader,
   unsupported,
+  writeJson,
 } from '../contract/index.js';
-import { OUTPUT_LIMIT } from './head.js';
-import { itemsOf, readInput } from './request-input.js';
+import { COMPACTION_TRIGGER, compactsOnly, OUTPUT_LIMIT } from './head.js';
+import { afterCompaction, itemsOf, readInput } from './request-input.js';
 
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema']);
 
@@ -48,7 +50,31 @@ export function parseRequest(body: TreeObject, context: ParseContext): CallConte
     endUser: request.string('safety_identifier') ?? request.string('user'),
     cacheKey: request.string('prompt_cache_key'),
     serviceTier: request.string('service_tier'),
+    compaction: readCompaction(request, context),
   };
+}
+
+/** @throws AppError when a trigger is not the last item */
+function readCompaction(request: TreeReader, context: ParseContext): CompactionRequest | undefined {
+  if (compactsOnly(context.call.request)) return { mode: 'only', kept: userMessages(request, context) };
+  const [trigger] = itemsOf(request, COMPACTION_TRIGGER);
+  if (trigger !== undefined && trigger.path !== request.children('input').at(-1)?.path)
+    throw malformed(trigger.path, 'must be the last item of the input');
+  if (trigger !== undefined) return { mode: 'only' };
+  for (const entry of request.children('context_management')) {
+    if (entry.word('type') === 'compaction')
+      return { mode: 'ahead', threshold: entry.integer('compact_threshold', { min: 1 }) };
+    context.warnings.warn('unsupported_parameter', entry.path);
+  }
+  return undefined;
+}
+
+/** They stay beside the summary. */
+function userMessages(request: TreeReader, context: ParseContext): string {
+  const input = request.value('input');
+  if (typeof input === 'string') return writeJson([{ role: 'user', content: input }]);
+  const items = afterCompaction(request, context).filter((item) => item.value('role') === 'user');
+  return writeJson(items.map(({ tree }) => tree));
 }
 
 function rejectVendorMembers(request: TreeReader): void {

@@ -71,13 +71,20 @@ function lastingMembers(call: Call, request: TreeObject): TreeObject {
     tool_choice: request['tool_choice'] ?? 'auto',
     parallel_tool_calls: request['parallel_tool_calls'] !== false,
     truncation: stringIn(request, 'truncation') ?? 'disabled',
-    background: false,
+    background: request['background'] === true,
     store: request['store'] !== false,
     service_tier: 'default',
     metadata: objectIn(request, 'metadata'),
+    ...conversationOf(request['conversation']),
     safety_identifier: stringIn(request, 'safety_identifier'),
     prompt_cache_key: stringIn(request, 'prompt_cache_key'),
   };
+}
+
+/** Only for requests with one. */
+function conversationOf(conversation: JsonTree | undefined): TreeObject {
+  if (typeof conversation === 'string') return { conversation: { id: conversation } };
+  return isTreeObject(conversation) ? { conversation: { id: conversation['id'] } } : {};
 }
 
 function stringIn(parent: TreeObject, name: string): string | null {

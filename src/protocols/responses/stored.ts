@@ -1,5 +1,6 @@
 import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
+  type Call,
   isTreeObject,
   type JsonTree,
   parseData,
@@ -18,7 +19,14 @@ const FINAL_EVENTS: ReadonlySet<unknown> = new Set(['response.completed', 'respo
 const OPENING_BRACE = 0x7b;
 
 /** How clients refer to stored content: a previous response, or single items. */
-export const RESPONSES_STORAGE: ResponseStorage = { idOf: responseId, referencesIn, expand, inputOf, responseIn };
+export const RESPONSES_STORAGE: ResponseStorage = {
+  idOf: responseId,
+  referencesIn,
+  expand,
+  inputAfter,
+  inputOf,
+  responseIn,
+};
 
 function referencesIn(request: TreeObject): ResponseReferences {
   const previous = request[PREVIOUS_RESPONSE];
@@ -33,7 +41,9 @@ function referencesIn(request: TreeObject): ResponseReferences {
  * @throws AppError invalid_request naming a missing response or item, or an item referred to twice
  */
 function expand(request: TreeObject, { response: previousResponse, ofItems }: ResolvedResponses): TreeObject {
-  const { [PREVIOUS_RESPONSE]: previous, ...others } = request;
+  // Stored here, or else rejected when the request is read.
+  const { [PREVIOUS_RESPONSE]: previous, conversation, ...rest } = request;
+  const others = previousResponse === undefined && conversation !== undefined ? { ...rest, conversation } : rest;
   if (typeof previous === 'string' && previousResponse === undefined)
     throw notStored(`The response "${previous}"`, PREVIOUS_RESPONSE);
   const used = new Set<string>();
@@ -52,6 +62,17 @@ function expand(request: TreeObject, { response: previousResponse, ofItems }: Re
       ...own,
     ],
   };
+}
+
+/** Joins texts, so that numbers and key order of the client's input stay. */
+function inputAfter(call: Call, { input, response }: { readonly input: string; readonly response: string }): string {
+  const { fields } = call.head;
+  const field = fields.field('input');
+  const own = field === undefined ? '[]' : fields.text(field);
+  const items = field?.kind === 'string' ? `[{"type":"message","role":"user","content":${own}}]` : own;
+  const { output = [] } = JSON.parse(response) as JsonObject;
+  const lists = [input, JSON.stringify(output), items].map((list) => list.trim().slice(1, -1));
+  return `[${lists.filter((list) => list.trim() !== '').join(',')}]`;
 }
 
 /** A string is a user message. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
   type Call,
   type CallHead,
@@ -22,11 +22,16 @@ import {
   parseData,
   PASSED,
   passUnlessError,
+  readJsonFields,
   readResponseFields,
+  sealEdits,
+  sealedSummary,
+  splice,
   SplicedBody,
   type SseEvent,
   stateSignals,
   type StreamMeter,
+  summaryText,
   truncatedStream,
   unreadableEvent,
   upstreamHeaders,
@@ -35,23 +40,28 @@ import {
   usageSignals,
   type VerbatimLane,
 } from '../contract/index.js';
-import { VERBATIM_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
+import { compactsOnly, VERBATIM_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';
 
 const RESPONSE_MEMBERS = jsonInterests(...usageMembers(''), 'status', 'error');
+const INPUT = jsonInterests('input');
 const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 
 /** Responses for its own clients. */
 export class ResponsesVerbatim implements VerbatimLane {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
+    const isCompaction = compactsOnly(call.request);
+    const edits = isCompaction
+      ? unlimited(target)
+      : [...limitEdits(call, target), ...storeEdits(call, target), ...backgroundEdits(call)];
     return {
-      path: '/responses',
+      path: isCompaction ? '/responses/compact' : '/responses',
       query: '',
       headers: upstreamHeaders(call, ...VERBATIM_HEADERS),
       body: new SplicedBody(call.body, [
-        ...commonEdits(call, target),
-        ...limitEdits(call, target),
-        ...storeEdits(call, target),
+        ...commonEdits(call, target, readCompaction),
+        ...storedEdits(call, target),
+        ...edits,
       ]),
     };
   }
@@ -68,6 +78,21 @@ export class ResponsesVerbatim implements VerbatimLane {
   }
 }
 
+/** Compactions made here are readable text for every upstream. */
+export function readCompaction({ type, encrypted_content: sealed }: JsonObject): string | undefined {
+  const summary = type === 'compaction' ? sealedSummary(sealed) : undefined;
+  if (summary === undefined) return undefined;
+  const content = [{ type: 'input_text', text: summaryText(summary.text) }];
+  return JSON.stringify({ type: 'message', role: 'user', content });
+}
+
+/** Compactions have no output limit. @throws AppError insufficient_quota when only part of one is affordable */
+function unlimited({ outputLimit }: UpstreamTarget): readonly JsonEdit[] {
+  if (outputLimit === undefined) return [];
+  const message = `insufficient quota: the remaining credit covers ${outputLimit} output tokens of this compaction. Add credit.`;
+  throw new AppError('insufficient_quota', message);
+}
+
 function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly JsonEdit[] {
   if (outputLimit === undefined || outputLimit >= (head.outputLimit ?? Infinity)) return [];
   return [head.fields.assign(OUTPUT_LIMIT, String(Math.max(MIN_OUTPUT_TOKENS, outputLimit)))];
@@ -76,6 +101,23 @@ function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly J
 /** The vendor stores responses by default. */
 const storeEdits = ({ head }: Call, { mayStore }: UpstreamTarget): readonly JsonEdit[] =>
   mayStore || head.store === false ? [] : [head.fields.assign('store', 'false')];
+
+/** Puts the complete input in place of references to what is stored here. */
+function storedEdits({ head: { fields } }: Call, { input }: UpstreamTarget): readonly JsonEdit[] {
+  if (input === undefined) return [];
+  const references = ['previous_response_id', 'conversation'].filter((name) => fields.has(name));
+  const bytes = Buffer.from(`{"input":${input}}`);
+  const { sealed } = readJsonFields(bytes, INPUT);
+  const readable = Buffer.from(splice(bytes, sealEdits(bytes, sealed, readCompaction))).toString('utf8');
+  return [
+    fields.assign('input', readable.slice('{"input":'.length, -1)),
+    ...references.map((name) => fields.assign(name, 'null')),
+  ];
+}
+
+/** Background responses run here; the upstream streams them. */
+const backgroundEdits = ({ head: { background, fields } }: Call): readonly JsonEdit[] =>
+  background === true ? [fields.assign('background', 'false'), fields.assign('stream', 'true')] : [];
 
 const DELTA = new MemberFinder('delta');
 /** Distinguishes event types from those of nested items and parts. */

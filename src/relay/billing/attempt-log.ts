@@ -89,8 +89,10 @@ export class AttemptLog {
   private upstreamRequestId = '';
   private outcome: string | undefined;
   private reason = '';
-  /** Usage reported before a failover. */
+  /** Usage reported before another attempt. */
   usage: TokenUsage | undefined;
+  /** The previous attempt served a pass of the same response. */
+  followsPass = false;
   /** Called when the upstream starts to respond. */
   onResponse: (() => void) | undefined;
 

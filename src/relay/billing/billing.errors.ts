@@ -60,7 +60,7 @@ function leftText(source: ShortFunds, { free, onHold, holds }: FundsLeft): strin
   if (onHold === 0n) return left;
   // Rows of keys and budgets have no count of running calls.
   const calls = source === 'wallet' ? `${holds} running ${holds === 1 ? 'call' : 'calls'}` : 'running calls';
-  return `${left} ($${formatUsd(onHold)} on hold for ${calls})`;
+  return `${left} ($${formatUsd(onHold)} more is on hold for ${calls})`;
 }
 
 function adviceText(source: ShortFunds, passing: boolean): string {

@@ -164,12 +164,19 @@ export function costedAttempts(
 ): CostedAttempts {
   let total: bigint | undefined = ZERO;
   const rows = attempts.map((attempt, index) => {
-    const usage = index === attempts.length - 1 ? served : attempt.usage;
+    const usage = usageOfAttempt(attempt, index === attempts.length - 1 ? served : attempt.usage);
     const cost = plan && costOfAttempt(attempt, headSent(call, attempt), plan, usage);
     total = total === undefined || cost === undefined ? undefined : total + cost;
     return attempt.row(cost);
   });
   return { rows, cost: total?.toString() ?? null };
+}
+
+/** A pass that another attempt served is counted there. */
+function usageOfAttempt({ followsPass }: AttemptLog, usage: TokenUsage | undefined): TokenUsage | undefined {
+  if (usage?.passes === undefined || !followsPass) return usage;
+  const { passes, ...totals } = usage;
+  return { ...totals, passes: passes.slice(1) };
 }
 
 /** Rejected and unsent requests cost nothing. For unanswered ones the cost is unknown. */

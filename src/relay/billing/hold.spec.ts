@@ -153,7 +153,7 @@ describe('Credit', () => {
     const wallet = aWallet(4500n * TOKEN);
     const credit = new Credit(line({ bound: 1000 }), wallet.extend);
     expect(credit.covers(4 * 1000 + 1)).toBe(false);
-    // What 1,000 were held for, and a slice more than has come.
+    // Extends from the 1,000 held to a slice more than has arrived.
     await credit.untilCovered(4 * 1000 + 1);
     expect(wallet.asked).toEqual([{ held: PROMPT + 1000n * TOKEN, want: 4001n * TOKEN }]);
     expect([credit.covers(5001), credit.covers(5002)]).toEqual([true, false]);

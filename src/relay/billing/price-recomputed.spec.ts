@@ -179,7 +179,7 @@ function aCall(dice: Dice): Call {
 /** The row of a call that was admitted under the plan and used this. */
 async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<CallRow> {
   const { snapshot } = admissionRequest(call, plan, 'prs_1').request;
-  // What the row says of a usage is asked here, not whether the usage can be true.
+  // Checks the row of a usage, not whether the usage is plausible.
   const all = { prompt: Infinity, completion: Infinity, completionShown: undefined, maxToolUses: () => Infinity };
   const bounds = { ...usageBounds(call.head, plan), ...all };
   const desk: BillingPort = {

@@ -158,12 +158,15 @@ export class Ticket {
 
   /**
    * Starts the record of an upstream request, which the caller maintains. Output of an earlier attempt is discarded.
+   * @param pass usage of the earlier attempt if it was a pass of this response, and is charged with it
    */
-  beginAttempt(target: AttemptTarget): AttemptLog {
+  beginAttempt(target: AttemptTarget, pass?: TokenUsage): AttemptLog {
     const attempt = new AttemptLog(this.call, this.attempts.length + 1, target, monotonicMs() - this.startedMs);
+    attempt.followsPass = pass !== undefined;
     const previous = this.attempts.at(-1);
     if (previous !== undefined && !this.isProvisional) previous.usage = this.reportedUsage;
     this.reportedUsage = this.usage = this.meteredUnits = undefined;
+    if (pass !== undefined) this.noteOne({ type: 'usage', usage: pass, isProvisional: true });
     this.output.restart();
     attempt.onResponse = () => this.output.begin(monotonicMs());
     this.attempts.push(attempt);

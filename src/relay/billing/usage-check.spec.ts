@@ -17,7 +17,7 @@ const NO_DEMANDS: RequestDemands = {
   unknownMembers: [],
 };
 
-interface Asked {
+interface UsageCase {
   readonly head?: Partial<CallHead>;
   readonly model?: CatalogModel;
   readonly continuedTokens?: number;
@@ -25,13 +25,13 @@ interface Asked {
   readonly meteredUnits?: number | undefined;
 }
 
-const boundsOf = ({ head, model = MODEL, continuedTokens }: Asked) => {
+const boundsOf = ({ head, model = MODEL, continuedTokens }: UsageCase) => {
   const size = { bytes: 600, encodedBytes: 0, images: 0 };
   const asked = { model: 'm', stream: true, outputLimit: undefined, choices: 1, effort: undefined, size, ...head };
   return usageBounds(asked as CallHead, { model, continuedTokens });
 };
 /** 130 tokens of prompt and 5 of answer were counted. */
-const check = (report: Partial<TokenUsage>, asked: Asked = {}) => {
+const check = (report: Partial<TokenUsage>, asked: UsageCase = {}) => {
   const meteredUnits = 'meteredUnits' in asked ? asked.meteredUnits : 5;
   return checkUsage({ ...NO_TOKENS, ...report }, boundsOf(asked), { prompt: 130, output: 5, meteredUnits });
 };
@@ -53,7 +53,7 @@ describe('a report of usage that must be believed', () => {
     size: { bytes, encodedBytes, images },
   });
 
-  it.each<[name: string, report: Partial<TokenUsage>, asked?: Asked]>([
+  it.each<[name: string, report: Partial<TokenUsage>, asked?: UsageCase]>([
     ['of a prompt that was mostly cached', { input: 4000, cacheRead: 3900, output: 5 }],
     ['of a prompt that was written to caches', { input: 4000, cacheWrite: 1000, cacheWrite1h: 2000, output: 5 }],
     ['of a token for each byte', { input: 150_000, output: 5 }, { head: size(150_000) }],
@@ -65,7 +65,7 @@ describe('a report of usage that must be believed', () => {
     ['of an answer without output', { input: 130 }, { meteredUnits: 0 }],
     ['of four answers', { input: 130, output: 4 * 64_000, reasoning: 250_000 }, { head: { choices: 4 } }],
     ['with the end of an answer', { input: 130, output: 101 }, { head: { outputLimit: 100 } }],
-    ['of an unstreamed answer into which nobody looked', { input: 130, output: 9000 }, { meteredUnits: undefined }],
+    ['of an unstreamed response that was not metered', { input: 130, output: 9000 }, { meteredUnits: undefined }],
     ['with images by address', { input: 40_000, output: 5, imageInput: 39_000 }, { head: size(600, 0, 1) }],
     ['with a file in the body', { input: 190_000, output: 5 }, { head: size(60_000, 59_000) }],
     ['of a conversation that continues a response', { input: 150_000, output: 5 }, { head: outside('resp_1') }],
@@ -92,7 +92,7 @@ describe('a report of usage that must be believed', () => {
 });
 
 describe('a report of usage that cannot be true', () => {
-  it.each<[finding: string, report: Partial<TokenUsage>, charged: Partial<TokenUsage>, asked?: Asked]>([
+  it.each<[finding: string, report: Partial<TokenUsage>, charged: Partial<TokenUsage>, asked?: UsageCase]>([
     ['prompt_too_large', { input: 1e10, output: 5 }, GOOD],
     ['prompt_too_large', { input: 600 + 8193, output: 5 }, GOOD],
     [

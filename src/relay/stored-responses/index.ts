@@ -1,5 +1,7 @@
-// Stored responses, sealed with the secret of the API key that created them, and the ids of upstream state that each
-// account may use.
+// Stored and background responses, sealed with the secret of the API key that created them, and the ids of upstream
+// state that each account may use.
+export { type BackgroundResponse, BackgroundResponses, type BackgroundStatus } from './background-responses.js';
+export { type Conversation, type ConversationItem, Conversations } from './conversations.js';
 export {
   type NewStoredResponse,
   type ResponseOwner,

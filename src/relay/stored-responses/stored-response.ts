@@ -53,16 +53,26 @@ const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 /**
- * Compresses content and encrypts it with AES-256-GCM under a key derived from the API key: nonce, ciphertext, tag.
- * Bound to the response's ID and owner.
+ * Compresses text and encrypts it with AES-256-GCM under a key derived from the API key: nonce, ciphertext, tag. Bound
+ * to its owner and name.
+ * @param name ID of a stored response, or a text with blanks for others
  */
-export async function sealContent(content: StoredContent, owner: ResponseOwner, responseId: string): Promise<Buffer> {
-  const text = await compress(JSON.stringify([content.input, content.response]));
+export async function sealText(text: string, owner: ResponseOwner, name: string): Promise<Buffer> {
+  const compressed = await compress(text);
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, keyOf(owner), nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(nameOf(owner, responseId));
-  return Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+  cipher.setAAD(nameOf(owner, name));
+  return Buffer.concat([nonce, cipher.update(compressed), cipher.final(), cipher.getAuthTag()]);
 }
+
+/** Undefined if it was not sealed for this owner and name. */
+export async function openText(sealed: Buffer, owner: ResponseOwner, name: string): Promise<string | undefined> {
+  const text = decrypt(sealed, owner, name);
+  return text && String(await decompress(text));
+}
+
+export const sealContent = (content: StoredContent, owner: ResponseOwner, responseId: string): Promise<Buffer> =>
+  sealText(JSON.stringify([content.input, content.response]), owner, responseId);
 
 /** Undefined if it was not sealed for this owner and ID. */
 export async function openContent(
@@ -70,22 +80,22 @@ export async function openContent(
   owner: ResponseOwner,
   responseId: string,
 ): Promise<StoredContent | undefined> {
-  const text = decrypt(sealed, owner, responseId);
+  const text = await openText(sealed, owner, responseId);
   if (text === undefined) return undefined;
-  const [input, response] = JSON.parse(String(await decompress(text))) as [string, string];
+  const [input, response] = JSON.parse(text) as [string, string];
   return { input, response };
 }
 
-function decrypt(sealed: Buffer, owner: ResponseOwner, responseId: string): Buffer | undefined {
+function decrypt(sealed: Buffer, owner: ResponseOwner, name: string): Buffer | undefined {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, keyOf(owner), nonce, { authTagLength: TAG_BYTES })
-    .setAAD(nameOf(owner, responseId))
+    .setAAD(nameOf(owner, name))
     .setAuthTag(sealed.subarray(-TAG_BYTES));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
   } catch {
-    // Another secret, another ID or corruption: not distinguishable.
+    // Another secret, another name or corruption: not distinguishable.
     return undefined;
   }
 }
@@ -93,7 +103,7 @@ function decrypt(sealed: Buffer, owner: ResponseOwner, responseId: string): Buff
 const keyOf = ({ secret }: ResponseOwner): Buffer =>
   Buffer.from(hkdfSync('sha256', secret.reveal(), '', PURPOSE, KEY_BYTES));
 
-const nameOf = ({ keyId }: ResponseOwner, responseId: string): Buffer => Buffer.from(`${keyId}\n${responseId}`);
+const nameOf = ({ keyId }: ResponseOwner, name: string): Buffer => Buffer.from(`${keyId}\n${name}`);
 
 const HOUR_MS = 60 * 60 * 1000;
 const MIB = 1024 * 1024;
@@ -116,6 +126,11 @@ export class StoredResponseLimits {
   readonly maxPerKey: number = 500;
   readonly maxSealedBytesPerKey: number = 64 * MIB;
   readonly maxOriginsPerKey: number = 10_000;
+  /** Of conversations since their last change, and their number per key. */
+  readonly conversationLifetimeMs: number = 30 * 24 * HOUR_MS;
+  readonly maxConversationsPerKey: number = 1000;
+  /** Background responses per key. */
+  readonly maxBackgroundPerKey: number = 100;
   /** Lifetime of upstream state IDs since their last use, and their number per account. */
   readonly stateLifetimeMs: number = 30 * 24 * HOUR_MS;
   readonly maxStatesPerAccount: number = 10_000;

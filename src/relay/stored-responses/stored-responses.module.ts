@@ -1,5 +1,7 @@
 import { Injectable, Logger, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, reasonOf } from '../../platform/shared/index.js';
+import { BackgroundResponses } from './background-responses.js';
+import { Conversations } from './conversations.js';
 import { StoredResponseLimits } from './stored-response.js';
 import { StoredResponsesRepository } from './stored-responses.repository.js';
 import { StoredResponses } from './stored-responses.service.js';
@@ -16,6 +18,8 @@ export class StoredResponseSweep implements OnApplicationBootstrap, OnModuleDest
   constructor(
     private readonly rows: StoredResponsesRepository,
     private readonly states: UpstreamStatesRepository,
+    private readonly background: BackgroundResponses,
+    private readonly conversations: Conversations,
     private readonly clock: Clock,
   ) {}
 
@@ -31,6 +35,8 @@ export class StoredResponseSweep implements OnApplicationBootstrap, OnModuleDest
   async sweep(): Promise<void> {
     await this.rows.deleteExpired(this.clock.date());
     await this.states.deleteExpired(this.clock.date());
+    await this.background.deleteExpired(this.clock.date());
+    await this.conversations.deleteExpired(this.clock.date());
   }
 
   private async trySweep(): Promise<void> {
@@ -42,6 +48,8 @@ export class StoredResponseSweep implements OnApplicationBootstrap, OnModuleDest
 
 @Module({
   providers: [
+    BackgroundResponses,
+    Conversations,
     StoredResponsesRepository,
     UpstreamStatesRepository,
     StoredResponseLimits,
@@ -49,6 +57,6 @@ export class StoredResponseSweep implements OnApplicationBootstrap, OnModuleDest
     UpstreamStates,
     StoredResponseSweep,
   ],
-  exports: [StoredResponses, UpstreamStates],
+  exports: [BackgroundResponses, Conversations, StoredResponses, UpstreamStates],
 })
 export class StoredResponsesModule {}

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { maskKeys, monotonicMs } from '../../platform/shared/index.js';
 import type { CallTrace, EndedCall, TracedUpstream } from '../../protocols/contract/index.js';
+import type { ResponseEnd } from '../call-context.js';
 
 /** Position in a trace (W3C Trace Context). */
 export interface TraceContext {
@@ -114,7 +115,7 @@ export class RecordedTrace implements CallTrace {
   constructor(
     private readonly parent: TraceContext | undefined,
     private readonly request: Pick<IncomingMessage, 'method' | 'url'>,
-    response: ServerResponse,
+    response: ResponseEnd,
     private readonly onComplete: (call: TracedCall) => void,
   ) {
     this.traceId = parent?.traceId ?? newTraceId();
@@ -134,7 +135,7 @@ export class RecordedTrace implements CallTrace {
     this.reportWhenComplete();
   }
 
-  private close({ headersSent, statusCode }: ServerResponse): void {
+  private close({ headersSent, statusCode }: ResponseEnd): void {
     this.closed = { endedAt: this.now(), responseStatus: headersSent ? statusCode : undefined };
     this.reportWhenComplete();
   }

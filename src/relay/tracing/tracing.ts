@@ -1,9 +1,10 @@
 import { Injectable, Logger, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Config } from '../../platform/config/index.js';
 import { Metrics, MetricsModule } from '../../platform/metrics/index.js';
 import { within } from '../../platform/shared/index.js';
 import type { CallTrace } from '../../protocols/contract/index.js';
+import type { ResponseEnd } from '../call-context.js';
 import type { SpanExport } from './span-export.js';
 import { headersOf, newSpanId, RecordedTrace, SAMPLED, type TraceContext, traceContextOf } from './trace-context.js';
 
@@ -33,7 +34,7 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** For a request that may become a call. Undefined: neither the client nor this service traces it. */
-  begin(request: IncomingMessage, response: ServerResponse): CallTrace | undefined {
+  begin(request: Pick<IncomingMessage, 'headers' | 'method' | 'url'>, response: ResponseEnd): CallTrace | undefined {
     const parent = traceContextOf(request.headers);
     const { exported } = this;
     if (exported !== undefined && (parent === undefined || (parent.flags & SAMPLED) !== 0))

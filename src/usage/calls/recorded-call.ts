@@ -106,7 +106,7 @@ export const CALL_RESULTS: readonly CallOutcome[] = ['completed', 'cut', 'refuse
 export const RESULT_LABELS: Readonly<Record<CallOutcome, string>> = {
   completed: 'Completed',
   cut: 'Cut short',
-  refused: 'Refused',
+  refused: 'Rejected',
   failed: 'Failed',
   timeout: 'Timed out',
   open: 'In progress',

@@ -146,7 +146,7 @@ export class AllowanceService {
     const entryId = newId('led', createdAt.getTime());
     const entry = { id: entryId, kind: 'allowance', reason: `For ${monthName(month)}`, createdAt, movement } as const;
     const { accountId, balance: walletBalance } = await this.wallets.move(wallet, entry, manager);
-    // What paid a debt is spent.
+    // The part that paid a debt is spent.
     const remaining = nanos(movement.wallet > 0n ? movement.wallet : 0n);
     await this.allowances.begin({ accountId, month, granted: amount, entryId, remaining, walletBalance }, manager);
   }

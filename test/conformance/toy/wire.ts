@@ -16,6 +16,7 @@ export const ENDS: Readonly<Record<StopReason, string>> = {
   end: 'done',
   stop_sequence: 'done',
   pause: 'done',
+  compaction: 'done',
   max_tokens: 'length',
   context: 'length',
   tool_calls: 'tools',

@@ -83,5 +83,6 @@ function secondTurn({ parts }: CallResult): CallContent {
       ? [{ kind: 'tool-result', id: part.id, parts: [{ kind: 'text', text: 'Snow.' }], isError: false } as const]
       : [],
   );
-  return { ...content, turns: [...content.turns, { role: 'assistant', parts }, { role: 'user', parts: results }] };
+  const own = parts.filter((part) => part.kind !== 'compaction');
+  return { ...content, turns: [...content.turns, { role: 'assistant', parts: own }, { role: 'user', parts: results }] };
 }

@@ -83,6 +83,7 @@ const STOPS: Readonly<Record<StopReason, NeutralResponse['stop']>> = {
   end: 'end',
   stop_sequence: 'end',
   pause: 'end',
+  compaction: 'end',
   max_tokens: 'length',
   context: 'length',
   tool_calls: 'tools',

@@ -2,7 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Notifications } from '../../../platform/database/index.js';
 import { AppError } from '../../../platform/shared/index.js';
-import { CatalogEditor, type Change, type GroupDefinition, type ModelDefinition, type Subject } from '../../index.js';
+import {
+  CatalogEditor,
+  type Change,
+  type GroupDefinition,
+  type GroupMove,
+  type ModelDefinition,
+  type Subject,
+} from '../../index.js';
 import type { ChannelDefinition } from '../channel-definition.js';
 import { ChannelEditor } from '../channel.editor.js';
 import { missingOnServers } from '../environment-question.js';
@@ -18,6 +25,12 @@ import type { CatalogFileDto } from './group.dto.js';
 import { type EntryError, readCatalogFile, readEntries } from './read-catalog-file.js';
 import { referenceErrors } from './references.js';
 
+/** By kind, of one group. */
+export interface GroupMoves {
+  readonly models: GroupMove;
+  readonly channels: GroupMove;
+}
+
 interface Application {
   /** Disable what the file does not contain. */
   readonly prune: boolean;
@@ -29,6 +42,8 @@ interface Application {
   readonly refusal: (errors: readonly EntryError[]) => AppError;
   /** Checked first, under the lock; its errors roll everything back. */
   readonly unless?: (manager: EntityManager) => Promise<void>;
+  /** Models and channels that enter and leave a group of the entries, after these. */
+  readonly moves?: GroupMoves | undefined;
   /** Replaces storing channels by name. */
   readonly putChannels?: (channels: readonly ChannelDefinition[], manager: EntityManager) => Promise<readonly Change[]>;
 }
@@ -45,7 +60,7 @@ export class CatalogImport {
   /**
    * Applies a catalog file and notifies all processes. Returns one line per change, without secrets.
    * @param fileName used in messages
-   * @throws InvalidCatalog, SecretNotKept
+   * @throws InvalidCatalog, SecretNotStored
    */
   async apply(
     text: string,
@@ -55,7 +70,7 @@ export class CatalogImport {
     return this.applyEntries(entries, { prune, protocols, refusal });
   }
 
-  /** The same for entries of valid form. @throws errors of `refusal`, SecretNotKept */
+  /** The same for entries of valid form. @throws errors of `refusal`, SecretNotStored */
   async applyEntries(entries: CatalogFileDto, application: Application): Promise<readonly string[]> {
     const { prune, protocols, refusal, reason, unless } = application;
     await this.checkVariables(entries, refusal);
@@ -70,7 +85,7 @@ export class CatalogImport {
 
   private async replace(
     { groups, models, channels, limits }: CatalogFileDto,
-    { prune, protocols, reason, putChannels }: Application,
+    { prune, protocols, reason, moves, putChannels }: Application,
     manager: EntityManager,
   ): Promise<readonly Change[]> {
     const definitions = (channels ?? []).map((entry) => channelFrom(entry, protocols));
@@ -79,6 +94,8 @@ export class CatalogImport {
       ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager, reason)),
       ...(await (putChannels?.(definitions, manager) ?? this.channels.replace(definitions, prune, manager))),
       ...(await this.catalog.replaceDefaultLimits(defaultLimitsFrom(limits ?? {}), prune, manager)),
+      ...(moves === undefined ? [] : await this.catalog.moveModels(moves.models, manager)),
+      ...(moves === undefined ? [] : await this.channels.moveChannels(moves.channels, manager)),
     ];
   }
 
@@ -111,6 +128,7 @@ interface ChangeOptions {
   readonly reason?: string;
   /** The object and its revision when the change was made; undefined revision: it did not exist. */
   readonly expected?: { readonly subject: Subject; readonly revision: string | undefined };
+  readonly moves?: GroupMoves;
 }
 
 /** Changes single entries of the catalog, with the rules of a catalog file that contains only these. */
@@ -124,9 +142,9 @@ export class CatalogChanges {
 
   /**
    * Applies entries, all or none. Returns one line per change, without secrets.
-   * @throws RefusedEntries, ChangedMeanwhile, SecretNotKept
+   * @throws RefusedEntries, ChangedMeanwhile, SecretNotStored
    */
-  async put(content: Entries, { protocols, reason, expected }: ChangeOptions): Promise<readonly string[]> {
+  async put(content: Entries, { protocols, reason, expected, moves }: ChangeOptions): Promise<readonly string[]> {
     const refusal = (errors: readonly EntryError[]) => new RefusedEntries(errors);
     const { entries, errors } = readEntries(content);
     if (errors.length > 0) throw refusal(errors);
@@ -134,7 +152,7 @@ export class CatalogChanges {
       if (expected !== undefined && (await this.revisionOf(expected.subject, manager)) !== expected.revision)
         throw new ChangedMeanwhile(expected.subject);
     };
-    return this.imports.applyEntries(entries, { prune: false, protocols, reason, refusal, unless });
+    return this.imports.applyEntries(entries, { prune: false, protocols, reason, refusal, unless, moves });
   }
 
   /**

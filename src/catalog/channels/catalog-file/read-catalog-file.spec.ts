@@ -306,7 +306,7 @@ channels:
     ['half a call', 'limits: { key: { concurrency: 1.5 } }', 'limits.key.concurrency must be an integer from 1'],
     ['an unknown limit', 'limits: { key: { per_hour: 5 } }', 'limits.key.per_hour is not a catalog field'],
     ['limits of something else', 'limits: { group: { concurrency: 5 } }', 'limits.group is not a catalog field'],
-    ['a limit that is not of anybody', 'limits: { concurrency: 5 }', 'limits.concurrency is not a catalog field'],
+    ['a limit without a subject', 'limits: { concurrency: 5 }', 'limits.concurrency is not a catalog field'],
     ['limits that are no mapping', 'limits: { address: 5 }', 'limits.address must be a mapping'],
     ['a negative weight', channel('weight: -1'), 'weight must be an integer from 0'],
     [

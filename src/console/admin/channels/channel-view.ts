@@ -75,7 +75,7 @@ function shareOf({ enabled, tier, weight }: ChannelRecord, all: readonly Channel
 }
 
 /** What the page of a channel shows. */
-interface Shown {
+interface ChannelPageOptions {
   readonly form: Form<ChannelForm>;
   /** The submitted form including flags, if any. */
   readonly body?: FormBody | undefined;
@@ -98,7 +98,7 @@ export class ChannelView {
     private readonly background: ChannelBackground,
   ) {}
 
-  async page(visitor: Visitor, shown: Shown): Promise<Page> {
+  async page(visitor: Visitor, shown: ChannelPageOptions): Promise<Page> {
     const { form, body, stored, isNew, check, offered, differences } = shown;
     const flags = flagSection(textOf(form.values['protocol']), stored?.flags ?? {}, body);
     return new Page('admin/channel', {
@@ -279,13 +279,24 @@ export class ChannelQuestions {
 /** Messages of upstreams may end with a full stop, or several. */
 const sentence = (message: string): string => `${message.replace(/[.\s]+$/, '')}.`;
 
+function failureTitle(status: number | undefined): string {
+  if (status === undefined) return 'No response from the upstream';
+  return status >= 400 && status < 500 ? `Rejected by the upstream: ${status}` : `Upstream error: ${status}`;
+}
+
 function viewOf(
-  { answered, message, durationMs, firstByteMs, usage }: CheckResult,
+  { answered, status, message, durationMs, firstByteMs, usage }: CheckResult,
   model: string,
   at: Date,
 ): CheckView {
   const took = `${count(durationMs)} ms`;
-  if (!answered) return { tone: 'bad', title: `Check failed: ${model}, after ${took}`, text: sentence(message), at };
+  if (!answered)
+    return {
+      tone: 'bad',
+      title: failureTitle(status),
+      text: `${model}, after ${took}: ${sentence(message.replace(`${status}: `, ''))}`,
+      at,
+    };
   const parts = [
     ...(firstByteMs === undefined ? [] : [`First byte ${count(firstByteMs)} ms`]),
     ...(usage === undefined ? [] : [`${count(usage.input)} tokens in, ${count(usage.output)} out`]),

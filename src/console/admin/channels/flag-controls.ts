@@ -145,6 +145,7 @@ export const FLAGS: readonly FlagLabels[] = [
     'Unknown fields',
     'Refuse: requests with fields unknown to the relay are not sent to this channel.',
   ),
+  flag('compaction', [R, M], 'switch', 'Compaction', 'Compacts conversations. No: the relay has them summarized.'),
   flag('family', ALL, 'text', 'Family', 'Channels with the same family accept each other’s signed reasoning.'),
   flag(
     'forceUpstreamStream',

@@ -18,7 +18,7 @@ import {
 } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
 
-const CRUMBS = [{ href: '/admin/codes', label: 'Redemption codes' }, { label: 'New codes' }];
+const CRUMBS = [{ href: '/admin/codes', label: 'Redemption codes' }, { label: 'Create codes' }];
 
 interface MadeBatch {
   readonly batchId: string;
@@ -37,7 +37,7 @@ export class CodeBatchPages {
 
   showForm(visitor: Visitor, form: Form<NewCodesForm> = Form.empty({ count: '1' })): Page {
     const data = { form, crumbs: CRUMBS, passwordNeeded: this.recent.needed(visitor) };
-    return new Page('admin/codes-new', { title: 'New codes', width: 'narrow', data });
+    return new Page('admin/codes-new', { title: 'Create codes', width: 'narrow', data });
   }
 
   /** Renders the codes in the response, so that no URL leads to them. A repeated submission redirects to the batch. */

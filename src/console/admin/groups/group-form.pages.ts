@@ -21,6 +21,7 @@ import {
   type CatalogForm,
   wholeIn,
 } from '../catalog-form.js';
+import { checkMoves, contentOf, contentValues, movesIn, withFactors } from './group-content.js';
 import { groupAddress, GroupPage } from './group.page.js';
 
 /** The price preview does not depend on the group’s name. */
@@ -44,12 +45,14 @@ export class GroupFormPages {
   }
 
   async edit(name: string): Promise<Page> {
-    const { thing, revision } = await this.inventory.group(name);
-    return this.page.show(thing, { form: catalogForm(valuesOf(thing, revision)) });
+    const { thing, revision, inventory } = await this.inventory.group(name);
+    const values = { ...valuesOf(thing, revision), ...contentValues(contentOf(name, inventory)) };
+    return this.page.show(thing, { form: catalogForm(values) });
   }
 
   /** Saves or previews. @param name undefined for a new group */
-  async submit(name: string | undefined, body: FormBody): Promise<Page | Redirect> {
+  async submit(name: string | undefined, sent: FormBody): Promise<Page | Redirect> {
+    const body = withFactors(sent);
     const stored = name === undefined ? undefined : (await this.inventory.group(name)).thing;
     const form = catalogForm(name === undefined ? body : { ...body, name });
     const isAsked = isPreview(body);
@@ -77,10 +80,13 @@ export class GroupFormPages {
     after: GroupDefinition | undefined,
   ): Promise<Page | Redirect> {
     const name = textOf(form.values, 'name');
+    const moves = movesIn(form.values, name);
     try {
+      checkMoves(moves, await this.inventory.all());
       const changes = await this.put(entryOf(form.values, stored?.enabled ?? true), {
         reason: textOf(form.values, 'reason').slice(0, 2000),
         expected: { subject: { kind: 'group', name }, revision: stored && textOf(form.values, 'revision') },
+        moves,
       });
       const told = changes.map((line) => line.replace(`group ${name}: `, '')).join('; ');
       return new Redirect(groupAddress(name), {
@@ -91,7 +97,7 @@ export class GroupFormPages {
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(stored, form);
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.errors, fieldOf, { ...LABELS, name: 'Name' });
+      refuseBy(form, error.errors, fieldOf, { ...LABELS, name: 'Name', content: 'The group' });
       return this.page.show(stored, { form, after });
     }
   }
@@ -164,6 +170,7 @@ const entryOf = (values: FormBody, enabled: boolean): Readonly<Record<string, un
 });
 
 const FIELDS: Readonly<Record<string, string>> = {
+  content: 'content',
   multiplier: 'multiplier',
   models: 'models',
   description: 'description',
@@ -179,7 +186,7 @@ const fieldOf = ({ path }: EntryError): string => FIELDS[path.replace(/^groups\[
 /** Labels of fields with conflicting changes. */
 const LABELS: Readonly<Record<string, string>> = {
   multiplier: 'Multiplier',
-  models: 'Per-model multipliers',
+  models: 'Multipliers of models',
   description: 'Description',
   choice: 'Available to',
   callsPerMinute: 'Calls per minute',

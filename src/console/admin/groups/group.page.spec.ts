@@ -44,17 +44,20 @@ const inventory = {
   channels: [{ name: 'c', models: ['one'], groups: ['saver'] }],
 };
 
+const STORED = { models: new Set(['one', 'two']), channels: new Set(['c']) };
+const NOTHING = { models: new Set<string>(), channels: new Set<string>() };
+
 describe('groupPreview', () => {
   it('returns prices before and after for each enabled model in the group', () => {
     const after = aGroup({ multiplier: '2', models: { two: '0.1' } });
-    expect(groupPreview(inventory, aGroup(), after)).toEqual([
+    expect(groupPreview(inventory, aGroup(), after, STORED)).toEqual([
       { model: 'one', multiplier: '× 2.00', unserved: false, now: 22_500_000n, after: 90_000_000n },
       { model: 'two', multiplier: '× 0.10', unserved: true, now: 22_500_000n, after: 4_500_000n },
     ]);
   });
 
   it('returns all enabled models when the group is new', () => {
-    const rows = groupPreview(inventory, undefined, aGroup({ name: 'any', multiplier: '2' }));
+    const rows = groupPreview(inventory, undefined, aGroup({ name: 'any', multiplier: '2' }), NOTHING);
     expect(rows.map(({ model, now, after }) => [model, now, after])).toEqual([
       ['one', undefined, 90_000_000n],
       ['two', undefined, 90_000_000n],
@@ -62,7 +65,19 @@ describe('groupPreview', () => {
     ]);
   });
 
+  it('follows what is ticked', () => {
+    const rows = groupPreview(inventory, aGroup(), aGroup(), {
+      models: new Set(['two', 'other']),
+      channels: new Set(['c']),
+    });
+    expect(rows.map(({ model, unserved, now, after }) => [model, unserved, now, after])).toEqual([
+      ['one', false, 22_500_000n, undefined],
+      ['two', true, 22_500_000n, 22_500_000n],
+      ['other', true, undefined, 22_500_000n],
+    ]);
+  });
+
   it('returns nothing when a new group has no values yet', () => {
-    expect(groupPreview(inventory, undefined, undefined)).toEqual([]);
+    expect(groupPreview(inventory, undefined, undefined, NOTHING)).toEqual([]);
   });
 });

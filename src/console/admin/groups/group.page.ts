@@ -6,6 +6,7 @@ import { times } from '../../../platform/format/index.js';
 import { type Difference, Page } from '../../web/index.js';
 import type { CatalogForm } from '../catalog-form.js';
 import { addressPart } from '../list-address.js';
+import { contentIn, contentRows, type GroupContent } from './group-content.js';
 import { multiplierIn, sampleCost } from '../models/model.page.js';
 
 /** How many members are listed by name; the rest are counted. */
@@ -62,7 +63,7 @@ export class GroupMembers {
 }
 
 /** What the page shows besides the stored group. */
-interface Shown {
+interface GroupPageOptions {
   readonly form: CatalogForm;
   /** The group that the form describes, if valid. */
   readonly after?: GroupDefinition | undefined;
@@ -86,9 +87,9 @@ export class GroupPage {
   ) {}
 
   /** @param group undefined for a new group */
-  async show(group: GroupDefinition | undefined, { form, after, differences }: Shown): Promise<Page> {
+  async show(group: GroupDefinition | undefined, { form, after, differences }: GroupPageOptions): Promise<Page> {
     const inventory = await this.inventory.all();
-    const title = group?.name ?? 'New group';
+    const title = group?.name ?? 'Add group';
     return new Page('admin/group-edit', {
       title,
       ...(differences && { status: CONFLICT }),
@@ -99,17 +100,17 @@ export class GroupPage {
         differences,
         revision: form.values['revision'],
         choices: CHOICES,
-        preview: groupPreview(inventory, group, after ?? group),
+        content: contentRows(inventory, form.values),
+        preview: groupPreview(inventory, group, after ?? group, contentIn(form.values)),
         changed: after !== undefined,
-        ...(group && (await this.known(group, inventory))),
+        ...(group && (await this.known(group))),
       },
     });
   }
 
-  private async known({ name, enabled }: GroupDefinition, { channels }: Inventory) {
+  private async known({ name, enabled }: GroupDefinition) {
     const [all, named] = await Promise.all([this.members.all(), this.members.named(name)]);
     const members = all.get(name) ?? { users: 0, keys: 0 };
-    const serving = channels.filter(({ groups }) => groups.includes(name)).map((channel) => channel.name);
     return {
       group: { name, enabled, href: groupAddress(name), maySwitchOff: name !== DEFAULT_GROUP },
       badge: enabled ? undefined : { tone: '', label: 'Disabled' },
@@ -130,7 +131,6 @@ export class GroupPage {
           })),
         ),
       ].filter(({ links }) => links.length > 0),
-      channels: serving,
       users: `/admin/users?group=${encodeURIComponent(name)}`,
     };
   }
@@ -145,29 +145,33 @@ const listed = <Link>(label: string, all: number, links: readonly Link[]) => ({
 });
 
 /**
- * Cost of a sample call for each model of a group, before and after a change, in nano-dollars. A new group shows all
- * models, because models are added to groups on their own pages.
+ * Cost of a sample call for each model of a group, before and after a change, in nano-dollars. A new group without
+ * models shows all of them.
+ * @param content what the group contains after the change
  */
 export function groupPreview(
   { models, channels }: Inventory,
   before: GroupDefinition | undefined,
   after: GroupDefinition | undefined,
+  content: GroupContent,
 ) {
   const name = before?.name;
   if (before === undefined && after === undefined) return [];
+  const showsAll = before === undefined && content.models.size === 0;
+  const serving = channels.filter((channel) => content.channels.has(channel.name));
   return models.flatMap(({ name: model, enabled, definition }) => {
     if (!enabled || definition === undefined) return [];
-    if (name !== undefined && !definition.groups.includes(name)) return [];
+    const [was, is] = [name !== undefined && definition.groups.includes(name), content.models.has(model)];
+    if (!was && !is && !showsAll) return [];
     const cost = (group: GroupDefinition | undefined) =>
       group && sampleCost(definition.pricing, multiplierIn(group, model));
     return [
       {
         model,
         multiplier: after && times(multiplierIn(after, model)),
-        unserved:
-          name !== undefined && !channels.some((one) => one.models.includes(model) && one.groups.includes(name)),
-        now: cost(before),
-        after: cost(after),
+        unserved: is && !serving.some((one) => one.models.includes(model)),
+        now: was ? cost(before) : undefined,
+        after: is || showsAll ? cost(after) : undefined,
       },
     ];
   });

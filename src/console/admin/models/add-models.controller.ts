@@ -23,7 +23,8 @@ export class AddModelsController {
   @Post()
   async submit(@CurrentVisitor() visitor: Visitor, @Body() sent: FormBody): Promise<Page | Redirect> {
     const body = this.secrets.reopened(visitor, 'add models', sent);
-    if (textOf(body, '_step') !== 'add') return this.pages.choose(visitor, body);
+    // The buttons of the list only show it again.
+    if (textOf(body, '_step') !== 'add' || textOf(body, '_act') !== '') return this.pages.choose(visitor, body);
     let refused: Page | undefined;
     const add = async (): Promise<AddedModels | undefined> => {
       const added = await this.pages.add(visitor, body);

@@ -1,17 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { ChannelChanges, RefusedEntries } from '../../../catalog/channels/index.js';
-import { CatalogService, DEFAULT_GROUP, type ProviderPreset, PROVIDERS } from '../../../catalog/index.js';
+import { CatalogService, DEFAULT_GROUP, type ProviderPreset } from '../../../catalog/index.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
-import { type FormBody, hasExpiredSecret, keepsSecret, Page, Redirect, sealedIn } from '../../web/index.js';
-import { catalogForm, type CatalogForm, errorSentence, textOf, textsOf } from '../catalog-form.js';
+import { type FormBody, keepsSecret, Page, Redirect } from '../../web/index.js';
+import { type CatalogForm, errorSentence, textOf, textsOf } from '../catalog-form.js';
 import { newEntries, newModelRows } from './new-models.js';
+import {
+  baseUrlIn,
+  carriedFields,
+  checkConnection,
+  draftOf,
+  FIRST_PROVIDER,
+  formOf,
+  presetIn,
+  providerRows,
+  secretData,
+  secretIn,
+  tickedIn,
+  typedModelsIn,
+} from './provider-form.js';
 import { type OfferedModels, ProviderModels } from './provider-models.js';
 
 const TITLE = 'Add models';
 const CRUMBS = [{ href: '/admin/models', label: 'Models & prices' }, { label: TITLE }];
-const FIRST = 'openai';
 
 /** Adds a channel and its models in two steps: connect to a provider, and choose from its list. */
 @Injectable()
@@ -25,14 +38,17 @@ export class AddModelsPages {
   ) {}
 
   /** The first step. */
-  connect(visitor: Visitor, body: FormBody = {}, form: CatalogForm = formOf({ provider: FIRST, ...body })): Page {
-    const { id } = presetIn(form.values);
+  connect(
+    visitor: Visitor,
+    body: FormBody = {},
+    form: CatalogForm = formOf({ provider: FIRST_PROVIDER, ...body }),
+  ): Page {
     return new Page('admin/add-models', {
       title: TITLE,
       data: {
         form,
         crumbs: CRUMBS,
-        providers: PROVIDERS.map((preset) => ({ ...preset, checked: preset.id === id })),
+        providers: providerRows(presetIn(form.values)),
         ...secretData(body),
         needsPassword: this.recent.needed(visitor),
       },
@@ -87,37 +103,43 @@ export class AddModelsPages {
 
   private async offered(visitor: Visitor, form: CatalogForm, body: FormBody): Promise<OfferedModels | undefined> {
     const preset = presetIn(form.values);
-    if (baseUrlIn(form.values) === '')
-      form.refuse('baseUrl', 'Enter the base URL, such as https://api.example.com/v1.');
-    if (preset.needsKey && secretIn(body) === '') form.refuse('secret', `Enter an API key of ${preset.label}.`);
+    checkConnection(form, secretIn(body));
     if (form.refused) return undefined;
     return this.caught(form, async () => {
       const password = textOf(body, 'password');
       // Secrets that were typed before, or are in the server's environment, may be sent to a new address.
       if (password !== '' || keepsSecret(body) || secretIn(body).startsWith('env:'))
         await this.recent.confirm(visitor, password);
-      return this.provider.offered(draftOf(form.values, body), preset);
+      return this.provider.offered(draftOf(form.values, body), preset, typedModelsIn(form.values));
     });
   }
 
   private list(visitor: Visitor, body: FormBody, form: CatalogForm, offered: OfferedModels, checkError?: string): Page {
-    const ticked = new Set(textsOf(body, 'model'));
-    const rows = newModelRows(offered.models, form.values).map((row) => ({ ...row, ticked: ticked.has(row.name) }));
-    const isPriced = ({ asked }: (typeof rows)[number]): boolean => asked.length === 0;
-    const unpriced = rows.filter((row) => !isPriced(row));
-    const preset = presetIn(form.values);
+    const filter = textOf(body, '_filter');
+    const isShown = (name: string): boolean => name.toLowerCase().includes(filter.toLowerCase());
+    const rows = newModelRows(offered.models, form.values).map((row) => ({ ...row, hidden: !isShown(row.name) }));
+    const [priced, unpriced] = [
+      rows.filter(({ asked }) => asked.length === 0),
+      rows.filter(({ asked }) => asked.length > 0),
+    ];
+    const stored = offered.stored.map((name) => ({ name, hidden: !isShown(name) }));
+    const ticked = tickedIn(body, { priced: shownIn(priced), unpriced: shownIn(unpriced), stored: shownIn(stored) });
+    const withTicks = <Row extends { readonly name: string }>(list: readonly Row[]) =>
+      list.map((row) => ({ ...row, ticked: ticked.has(row.name) }));
     return new Page('admin/add-models-choose', {
       title: TITLE,
       data: {
         form,
         crumbs: CRUMBS,
-        provider: preset,
+        provider: presetIn(form.values),
         baseUrl: baseUrlIn(form.values),
-        typedUrl: textOf(form.values, 'baseUrl'),
-        stored: offered.stored.map((name) => ({ name, ticked: ticked.has(name) })),
-        priced: rows.filter(isPriced),
-        unpriced,
-        unpricedOpen: unpriced.length === rows.length || unpriced.some((row) => row.ticked),
+        carried: carriedFields(form.values),
+        filter,
+        shown: shownIn(rows).length + shownIn(stored).length,
+        stored: withTicks(stored),
+        priced: withTicks(priced),
+        unpriced: withTicks(unpriced),
+        unpricedOpen: priced.length === 0 || filter !== '' || unpriced.some(({ name }) => ticked.has(name)),
         total: offered.names.size,
         checkError,
         ...secretData(body),
@@ -150,6 +172,9 @@ export class AddModelsPages {
   }
 }
 
+const shownIn = (rows: readonly { readonly name: string; readonly hidden: boolean }[]): readonly string[] =>
+  rows.filter(({ hidden }) => !hidden).map(({ name }) => name);
+
 /** Of a channel and its models. */
 export interface AddedModels {
   readonly channel: string;
@@ -162,44 +187,9 @@ export const addedFlash = ({ channel, models }: AddedModels): Redirect => {
     tone: 'ok',
     title: models.length === 1 ? `${first} added` : `${models.length} models added`,
     text: `The channel “${channel}” serves them, and the group ${DEFAULT_GROUP} may call them.`,
-    action: { href: '/keys/new', label: 'Create an API key' },
+    action: { href: '/keys/new', label: 'Create key' },
   });
 };
-
-/** The typed fields without secrets. */
-const formOf = (body: FormBody): CatalogForm =>
-  catalogForm(Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'secret' && name !== 'password')));
-
-const presetIn = (values: FormBody): ProviderPreset => {
-  const wanted = textOf(values, 'provider');
-  const found = PROVIDERS.find(({ id }) => id === wanted);
-  if (found === undefined) throw new AppError('invalid_request', 'Choose a provider from the list.');
-  return found;
-};
-
-const baseUrlIn = (values: FormBody): string => textOf(values, 'baseUrl') || presetIn(values).baseUrl;
-
-const secretIn = (body: FormBody): string => textOf(body, 'secret');
-
-const secretData = (body: FormBody) => ({ sealed: sealedIn(body)[0] ?? '', expired: hasExpiredSecret(body) });
-
-/** The channel as far as it is known. */
-function draftOf(values: FormBody, body: FormBody) {
-  const { protocol, auth } = presetIn(values);
-  const secret = secretIn(body);
-  return {
-    id: undefined,
-    revision: undefined,
-    credentials: secret === '' ? [] : [{ text: secret }],
-    entry: {
-      name: 'draft',
-      protocol,
-      base_url: baseUrlIn(values),
-      auth: secret === '' ? 'none' : auth,
-      models: {},
-    },
-  };
-}
 
 /** Fields by the path of a catalog file error. */
 function refuse(form: CatalogForm, { path, message }: { readonly path: string; readonly message: string }): void {

@@ -48,7 +48,7 @@ export function modelListView(
     ),
     chips: chipsOf(filter),
     addModels: { href: `${LIST}/add`, label: 'Add models', icon: 'plus' },
-    newModel: { href: `${LIST}/new`, label: 'New model', icon: 'box' },
+    newModel: { href: `${LIST}/new`, label: 'Add model', icon: 'box' },
     all: { href: LIST, label: 'Clear filters' },
   };
 }
@@ -107,7 +107,8 @@ function pricesOf(definition: Parameters<typeof parsePricing>[0]) {
 /** `partly`: some calls have an unknown cost. */
 export const marginView = ({ margin, calls, known }: KnownMargin) => ({
   amount: margin && usd(margin.amount),
-  share: margin?.share,
+  /** Undefined if nothing was charged. */
+  share: margin?.share === '–' ? undefined : margin?.share,
   isLoss: margin?.isLoss ?? false,
   partly: known > 0 && known < calls,
   known,

@@ -23,7 +23,7 @@ import { type KnownMargin, ModelMargins } from './model-margins.js';
 import { changeText } from './price-items.js';
 
 /** What the page shows besides the stored model. */
-interface Shown {
+interface ModelPageOptions {
   readonly form: CatalogForm;
   /** The entered prices, for the preview. */
   readonly after?: PricingDefinition | undefined;
@@ -43,9 +43,9 @@ export class ModelPage {
   ) {}
 
   /** @param model undefined for a new model */
-  async show(visitor: Visitor, model: KnownModel | undefined, shown: Shown): Promise<Page> {
+  async show(visitor: Visitor, model: KnownModel | undefined, shown: ModelPageOptions): Promise<Page> {
     const inventory = await this.inventory.all();
-    const title = model?.name ?? 'New model';
+    const title = model?.name ?? 'Add model';
     return new Page('admin/model-edit', {
       title,
       ...(shown.differences && { status: CONFLICT }),
@@ -60,7 +60,7 @@ export class ModelPage {
     });
   }
 
-  private fields(visitor: Visitor, { form, differences }: Shown, { groups }: Inventory) {
+  private fields(visitor: Visitor, { form, differences }: ModelPageOptions, { groups }: Inventory) {
     const tiers = Array.from({ length: tierCount(form.values) }, (_, index) => tierView(index, form));
     return {
       form,
@@ -79,7 +79,7 @@ export class ModelPage {
     };
   }
 
-  private async known(model: KnownModel, shown: Shown, inventory: Inventory, timeZone: string) {
+  private async known(model: KnownModel, shown: ModelPageOptions, inventory: Inventory, timeZone: string) {
     const [versions, margins] = await Promise.all([this.history.of(model.name), this.margins.byChannel(model.name)]);
     return {
       model: {
@@ -103,7 +103,12 @@ export class ModelPage {
 }
 
 /** What users pay in the selected groups, now and with the entered prices. */
-function payView(name: string, { form, after }: Shown, inventory: Inventory, current: PricingDefinition | undefined) {
+function payView(
+  name: string,
+  { form, after }: ModelPageOptions,
+  inventory: Inventory,
+  current: PricingDefinition | undefined,
+) {
   const ticked = textsOf(form.values, 'groups');
   const groups = inventory.groups.filter((group) => ticked.includes(group.name));
   return {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ChannelDrafts, type EditedChannel } from '../../../catalog/channels/index.js';
 import { bookModels, CatalogService, type ProviderPreset } from '../../../catalog/index.js';
 import { Clock } from '../../../platform/shared/index.js';
+import type { UpstreamModel } from '../../../protocols/contract/index.js';
 import { AdapterRegistry, ChannelChecks, type CheckResult } from '../../../relay/index.js';
 import { type NewModel, newModel } from './new-models.js';
 
@@ -29,10 +30,19 @@ export class ProviderModels {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws RefusedEntries if the address or the key is invalid; AppError upstream_error if there is no list */
-  async offered(draft: EditedChannel, preset: ProviderPreset): Promise<OfferedModels> {
+  /**
+   * @param typed names that were entered, in place of the provider's list
+   * @throws RefusedEntries if the address or the key is invalid; AppError upstream_error if there is no list
+   */
+  async offered(
+    draft: EditedChannel,
+    preset: ProviderPreset,
+    typed: readonly string[] | undefined,
+  ): Promise<OfferedModels> {
     const channel = await this.drafts.draft(draft, this.adapters.defaultAuth);
-    const listed = (await this.checks.models(channel)).slice(0, MAX_MODELS);
+    const all =
+      typed?.map((name): UpstreamModel => ({ name, capabilities: [] })) ?? (await this.checks.models(channel));
+    const listed = all.filter(({ name }) => preset.served?.test(name) !== false).slice(0, MAX_MODELS);
     const known = this.catalog.current().models;
     const missing = listed.filter(({ name }) => !known.has(name));
     const seller = { book: preset.book, baseUrl: channel.baseUrl };

@@ -89,7 +89,7 @@ function failedFigure(traffic: Traffic | undefined): Figure {
   const label = 'Failed';
   if (traffic === undefined) return { label, value: UNKNOWN, note: '' };
   const { calls, refused, failed, failedAfterRetry } = traffic.total;
-  const others = refused === 0 ? '' : `; ${count(refused)} refused`;
+  const others = refused === 0 ? '' : `; ${count(refused)} rejected`;
   if (failed === 0) return { label, value: percent(0, calls), note: `no failed calls${others}` };
   const note = `${count(failed)} call${failed === 1 ? '' : 's'}, ${count(failedAfterRetry)} after retries${others}`;
   return { label, value: percent(failed, calls), note };
@@ -138,18 +138,18 @@ function trafficChart({ bars, total }: Traffic, { unit, timeZone }: ChartScale, 
     text: `Calls per ${per}`,
     ...stackedBars({
       id: 'traffic',
-      finding: `Calls per ${per}, ${words.toLowerCase()}. ${count(total.calls)} calls, ${count(total.refused)} refused, ${count(total.failed)} failed`,
+      finding: `Calls per ${per}, ${words.toLowerCase()}. ${count(total.calls)} calls, ${count(total.refused)} rejected, ${count(total.failed)} failed`,
       caption: `Calls per ${per}`,
       bucketName,
       buckets: labels,
       series: [
         { name: 'Failed', values: bars.map(({ failed }) => failed), class: 'fbad' },
-        { name: 'Refused', values: bars.map(({ refused }) => refused), class: 'f2' },
+        { name: 'Rejected', values: bars.map(({ refused }) => refused), class: 'f2' },
         { name: 'Served', values: bars.map(({ calls, refused, failed }) => calls - refused - failed), class: 'f1' },
       ],
       restName: '',
       unit: COUNT,
-      order: ['Failed', 'Refused', 'Served'],
+      order: ['Failed', 'Rejected', 'Served'],
     }),
   };
 }

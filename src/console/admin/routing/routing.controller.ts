@@ -19,7 +19,7 @@ import {
 import { routingResult } from './routing-view.js';
 
 /** A valid dry run form with its account and key. */
-interface Asked {
+interface ValidDryRun {
   readonly form: TypedRouting;
   readonly account: Account;
   /** Undefined: a new key. */
@@ -88,7 +88,7 @@ export class RoutingPages {
       form.refuse('protocol', 'Choose the client protocol.');
   }
 
-  private async answer({ account, key }: Asked, value: RoutingForm, { timeZone }: Visitor) {
+  private async answer({ account, key }: ValidDryRun, value: RoutingForm, { timeZone }: Visitor) {
     const question = {
       who: key === undefined ? { newKeyOf: account.id } : { keyId: key.id },
       model: value.model,

@@ -52,7 +52,7 @@ const LABELS = {
 } as const satisfies Readonly<Partial<Record<keyof DefaultLimitsForm, string>>>;
 
 /** A rejected form, shown again. */
-interface Returned {
+interface SubmittedLimits {
   readonly kind: Kind;
   readonly form: Form<DefaultLimitsForm>;
   /** Conflicting changes saved meanwhile. */
@@ -71,7 +71,7 @@ export class DefaultLimitPages {
     private readonly adapters: AdapterRegistry,
   ) {}
 
-  async show(returned?: Returned): Promise<Page> {
+  async show(returned?: SubmittedLimits): Promise<Page> {
     const { form, differences } = returned ?? {};
     return new Page('admin/settings-limits', {
       title: 'Default limits',
@@ -104,7 +104,7 @@ export class DefaultLimitPages {
     }
   }
 
-  private async view(kind: Kind, returned: Returned | undefined) {
+  private async view(kind: Kind, returned: SubmittedLimits | undefined) {
     const { limits, revision } = await this.inventory.defaultLimits(kind);
     const here = returned?.kind === kind ? returned : undefined;
     return {
@@ -127,7 +127,7 @@ export class DefaultLimitPages {
 }
 
 /** Each kind has its own controls. */
-const idsOf = ({ kind, form }: Returned): Readonly<Record<string, string>> =>
+const idsOf = ({ kind, form }: SubmittedLimits): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.keys(form.errors).map((field) => [field, `${kind}-${field}`]));
 
 const valuesOf = ({ requestsPerMinute, tokensPerMinute, concurrency }: Limits): FormBody => ({

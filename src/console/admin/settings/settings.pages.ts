@@ -26,7 +26,7 @@ export const settingsLinks = (path: string) =>
   ].map((link) => ({ ...link, current: link.href === path }));
 
 /** A rejected form, shown again. */
-interface Returned {
+interface SettingsPageOptions {
   readonly form?: Form<SectionForm>;
   /** Conflicting changes saved meanwhile. */
   readonly differences?: readonly Difference[];
@@ -50,7 +50,11 @@ export class SettingsPages {
     return this.show(visitor, name);
   }
 
-  async show(visitor: Visitor, name: SectionName, { form, differences, test }: Returned = {}): Promise<Page> {
+  async show(
+    visitor: Visitor,
+    name: SectionName,
+    { form, differences, test }: SettingsPageOptions = {},
+  ): Promise<Page> {
     const { title, path, text, isConfirmed } = sectionOf(name);
     const stored = await this.editor.section(name);
     const fields = fieldsOf(name, stored);

@@ -13,6 +13,8 @@ export interface ListedUser {
   readonly state: AccountState;
   readonly group: string;
   readonly verified: boolean;
+  /** Whether an invitation waits for the user to choose a password. */
+  readonly invited: boolean;
   readonly createdAt: Date;
   /** Whether a code is asked for beside the password. */
   readonly hasSecondFactor: boolean;
@@ -51,6 +53,8 @@ type Money = 'balance' | 'owed' | 'allowance' | 'charged';
  */
 const SELECT = (filter: string, order: string): string => `
   SELECT a.*, EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor",
+         EXISTS (SELECT FROM verifications v
+                  WHERE v.purpose = 'invite' AND v.subject = a.id AND v.used_at IS NULL) AS invited,
          coalesce(w.balance, 0) AS balance, coalesce(w.owed, 0) AS owed, coalesce(e.amount, 0) AS allowance,
          u.calls, u.charged,
          greatest((SELECT max(s.last_seen_at) FROM sessions s WHERE s.account_id = a.id),

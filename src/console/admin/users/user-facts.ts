@@ -15,6 +15,7 @@ import { badgeOf as keyBadgeOf, limitsOf } from '../../keys/index.js';
 import { exactAmount, MOVEMENT_LABELS, paymentLabels } from '../../wallet/index.js';
 import { Cursors } from '../../web/index.js';
 import { listAddress, type ListQuery } from '../list-address.js';
+import type { ListedUser } from './user-directory.js';
 
 const PAGE_MOVEMENTS = 20;
 
@@ -103,8 +104,10 @@ export const STATE_FILTERS: readonly (readonly [string, string])[] = [
 export const ROLE_FILTERS: readonly (readonly [string, string])[] = [['', 'Any role'], ...Object.entries(ROLES)];
 
 /** Verification matters only while the account is enabled. */
-export const badgeOf = ({ state, verified }: { readonly state: AccountState; readonly verified: boolean }): Badge =>
-  state === 'enabled' && !verified ? { tone: 'warn', label: 'Not verified' } : STATES[state];
+export function badgeOf({ state, verified, invited }: Pick<ListedUser, 'state' | 'verified' | 'invited'>): Badge {
+  if (state !== 'enabled' || verified) return STATES[state];
+  return invited ? { tone: '', label: 'Invited' } : { tone: 'warn', label: 'Not verified' };
+}
 
 /** Display name of a user; the address of a deleted account is meaningless. */
 export const userTitle = ({ state, email }: { readonly state: AccountState; readonly email: string }): string =>

@@ -126,7 +126,7 @@ export class UserNewPages {
 
   private async showForm(visitor: Visitor, form: Form<NewUserForm>): Promise<Page> {
     const invites = form.values['way'] === 'invite';
-    const title = invites ? 'Invite user' : 'New user';
+    const title = invites ? 'Invite user' : 'Create user';
     const data = {
       form,
       title,
@@ -200,7 +200,7 @@ const createdPage = ({ id, email, password }: MadeUser): Page =>
     title: 'User created',
     width: 'narrow',
     hasSecret: true,
-    data: { id, email, password, crumbs: crumbsTo('New user') },
+    data: { id, email, password, crumbs: crumbsTo('Create user') },
   });
 
 /** The user list, and creating a user. */

@@ -189,7 +189,7 @@ describe('the dashboard', () => {
   });
 
   it('shows the date in the time zone of the reader', () => {
-    expect(dashboardView(input({ now: new Date('2026-11-20T23:30:00Z') })).today).toBe('Saturday 21 November');
+    expect(dashboardView(input({ now: new Date('2026-11-20T23:30:00Z') })).today).toBe('Saturday, 21 Nov');
   });
 
   it('shows four figures, each with a comparison', () => {
@@ -211,7 +211,7 @@ describe('the dashboard', () => {
     expect(view.stats).toEqual([
       { label: 'Balance', value: '$50.00', note: 'lasts about 25 days' },
       { label: 'Spent today', value: '$3.08', note: '$4.61 yesterday' },
-      { label: 'Calls, 24 h', value: '1,284', note: '12 refused, 7 failed' },
+      { label: 'Calls, 24 h', value: '1,284', note: '12 rejected, 7 failed' },
       { label: 'First token, median', value: '812 ms', note: 'p95 2,140 ms' },
     ]);
     expect(view.spend).toMatchObject({

@@ -59,12 +59,9 @@ export function greeting(now: Date, timeZone: string): string {
   return hour >= 12 && hour < 18 ? 'Good afternoon' : 'Good evening';
 }
 
-/** `Friday 20 November` */
-function dayText(now: Date, timeZone: string): string {
-  const part = (options: Intl.DateTimeFormatOptions): string =>
-    new Intl.DateTimeFormat('en-GB', { ...options, timeZone }).format(now);
-  return [part({ weekday: 'long' }), part({ day: 'numeric' }), part({ month: 'long' })].join(' ');
-}
+/** `Friday, 20 Nov` */
+const dayText = (now: Date, timeZone: string): string =>
+  `${new Intl.DateTimeFormat('en-GB', { weekday: 'long', timeZone }).format(now)}, ${shortDay(now, timeZone)}`;
 
 const REST = 'Other models';
 

@@ -65,10 +65,11 @@ export function docsView({ protocols, models, base, maxBodyBytes }: DocsInput) {
       request: curl({ path }, body, true),
       events: events.map(eventText).join('\n'),
     })),
-    tools: withExamples(protocols, TOOLS).map(([protocol, { offer, result, schema }], index) => ({
+    tools: withExamples(protocols, TOOLS).map(([protocol, { offer, response, result, schema }], index) => ({
       name: protocol.name,
       isOpen: index === 0,
       offer: curl(protocol, offer),
+      response: highlighted(jsonText(response), 'javascript'),
       result: curl(protocol, result),
       schema: curl(protocol, schema),
     })),

@@ -238,6 +238,8 @@ export const STREAMS: Readonly<Partial<Record<ProtocolId, StreamExample>>> = {
 interface ToolExample {
   /** Offers the tool. */
   readonly offer: ExampleBody;
+  /** Calls it; abridged. */
+  readonly response: object;
   /** Returns its result. */
   readonly result: ExampleBody;
   /** Asks for JSON of a schema. */
@@ -258,50 +260,66 @@ const RESPONSES_TOOL = { type: 'function', ...WEATHER, parameters: object('city'
 const CHAT_TOOL = { type: 'function', function: { ...WEATHER, parameters: object('city') } };
 const MESSAGES_TOOL = { ...WEATHER, input_schema: object('city') };
 const GEMINI_TOOL = { functionDeclarations: [{ ...WEATHER, parametersJsonSchema: object('city') }] };
+const GEMINI_CALL = {
+  role: 'model',
+  parts: [{ functionCall: { id: 'call_1', name: 'weather', args: ARGUMENTS } }],
+};
 const GEMINI_QUESTION = { role: 'user', parts: [{ text: QUESTION.content }] };
+/** Of the response, and sent back with the result. */
+const RESPONSES_CALL = {
+  type: 'function_call',
+  call_id: 'call_1',
+  name: 'weather',
+  arguments: JSON.stringify(ARGUMENTS),
+};
+const CHAT_CALL = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: JSON.stringify(ARGUMENTS) } }],
+};
+const MESSAGES_CALL = {
+  role: 'assistant',
+  content: [{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: ARGUMENTS }],
+};
 const GREETING = { name: 'greeting', strict: true, schema: object('text') };
 
 export const TOOLS: Readonly<Partial<Record<ProtocolId, ToolExample>>> = {
   responses: {
     offer: (model) => ({ model, input: [QUESTION], tools: [RESPONSES_TOOL] }),
+    response: {
+      object: 'response',
+      status: 'completed',
+      output: [RESPONSES_CALL],
+    },
     result: (model) => ({
       model,
-      input: [
-        QUESTION,
-        { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: JSON.stringify(ARGUMENTS) },
-        { type: 'function_call_output', call_id: 'call_1', output: RESULT },
-      ],
+      input: [QUESTION, RESPONSES_CALL, { type: 'function_call_output', call_id: 'call_1', output: RESULT }],
       tools: [RESPONSES_TOOL],
     }),
     schema: responses({ text: { format: { type: 'json_schema', ...GREETING } } }),
   },
   'chat-completions': {
     offer: (model) => ({ model, messages: [QUESTION], tools: [CHAT_TOOL] }),
+    response: {
+      object: 'chat.completion',
+      choices: [{ index: 0, message: CHAT_CALL, finish_reason: 'tool_calls' }],
+    },
     result: (model) => ({
       model,
-      messages: [
-        QUESTION,
-        {
-          role: 'assistant',
-          content: null,
-          tool_calls: [
-            { id: 'call_1', type: 'function', function: { name: 'weather', arguments: JSON.stringify(ARGUMENTS) } },
-          ],
-        },
-        { role: 'tool', tool_call_id: 'call_1', content: RESULT },
-      ],
+      messages: [QUESTION, CHAT_CALL, { role: 'tool', tool_call_id: 'call_1', content: RESULT }],
       tools: [CHAT_TOOL],
     }),
     schema: chat({ response_format: { type: 'json_schema', json_schema: GREETING } }),
   },
   messages: {
     offer: (model) => ({ model, max_tokens: 200, messages: [QUESTION], tools: [MESSAGES_TOOL] }),
+    response: { type: 'message', ...MESSAGES_CALL, stop_reason: 'tool_use' },
     result: (model) => ({
       model,
       max_tokens: 200,
       messages: [
         QUESTION,
-        { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: ARGUMENTS }] },
+        MESSAGES_CALL,
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: RESULT }] },
       ],
       tools: [MESSAGES_TOOL],
@@ -310,10 +328,11 @@ export const TOOLS: Readonly<Partial<Record<ProtocolId, ToolExample>>> = {
   },
   gemini: {
     offer: () => ({ contents: [GEMINI_QUESTION], tools: [GEMINI_TOOL] }),
+    response: { candidates: [{ content: GEMINI_CALL, finishReason: 'STOP', index: 0 }] },
     result: () => ({
       contents: [
         GEMINI_QUESTION,
-        { role: 'model', parts: [{ functionCall: { id: 'call_1', name: 'weather', args: ARGUMENTS } }] },
+        GEMINI_CALL,
         {
           role: 'user',
           parts: [{ functionResponse: { id: 'call_1', name: 'weather', response: { output: RESULT } } }],

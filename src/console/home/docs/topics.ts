@@ -107,8 +107,8 @@ export const topicsFor = (protocols: readonly ProtocolEndpoint[]): readonly Topi
       text: `Calls in ${fullName}.`,
       view: 'docs/endpoints',
       group: 'Endpoints',
-      // With the model in the path, everything that is addressed through it.
-      paths: [path.replace(/\/\{.*$/, '')],
+      // With the model in the path, everything that is addressed through it; conversations are part of Responses.
+      paths: [path.replace(/\/\{.*$/, ''), ...(id === 'responses' ? ['/v1/conversations'] : [])],
     };
   }),
   ...INFORMATION,

@@ -56,6 +56,7 @@ describe('template helpers', () => {
     expect(show('{{dateTime at to="milliseconds"}}', { at: '2026-11-20T13:32:07.318Z' })).toContain(
       '>20 Nov 2026, 14:32:07.318</time>',
     );
+    expect(show('{{dayText at}}', { at: '2026-11-20T23:32:07Z' })).toBe('21 Nov');
     expect(show('{{ago at}}', { at: new Date('2026-11-20T13:34:00Z') })).toContain('>2 min ago</time>');
   });
 

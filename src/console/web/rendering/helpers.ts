@@ -95,6 +95,9 @@ const moments: Helpers = {
     known(at, (value) => times.zoneName(new Date(value), templateContext(options).timeZone)),
   day: (at: Maybe<Date | string>, options: Options) =>
     timeElement(at, options, (moment, { timeZone }) => times.shortDay(moment, timeZone)),
+  /** Beside a `time` of the same moment, which has it in its attributes. */
+  dayText: (at: Maybe<Date | string>, options: Options) =>
+    known(at, (value) => times.shortDay(new Date(value), templateContext(options).timeZone)),
   dateTime: (at: Maybe<Date | string>, options: Options) =>
     timeElement(at, options, (moment, { timeZone }) =>
       times.dateTime(moment, timeZone, precisionOf(options, 'minutes')),

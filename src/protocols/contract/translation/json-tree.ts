@@ -214,7 +214,7 @@ interface NumberRange {
  */
 export class TreeReader {
   constructor(
-    private readonly object: TreeObject,
+    readonly tree: TreeObject,
     /** Its path: `messages[2]`; empty for the request. */
     readonly path = '',
   ) {}
@@ -225,11 +225,11 @@ export class TreeReader {
   }
 
   get names(): readonly string[] {
-    return Object.keys(this.object);
+    return Object.keys(this.tree);
   }
 
   value(name: string): JsonTree {
-    return this.object[name] ?? null;
+    return this.tree[name] ?? null;
   }
 
   has(name: string): boolean {

@@ -170,7 +170,8 @@ function partOf({ start, text, annotations, opaque }: Lane): ResponsePart {
     case 'text':
       return { kind: 'text', text, ...(annotations.length > 0 && { annotations }) };
     case 'refusal':
-      return { kind: 'refusal', text };
+    case 'compaction':
+      return { kind: start.kind, text };
     default:
       return start satisfies never;
   }

@@ -20,6 +20,7 @@ export type WarningCode =
   | 'tool_result_missing'
   | 'tool_result_without_call'
   | 'invalid_arguments'
+  | 'compaction_unreadable'
   | 'paused';
 
 export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
@@ -39,6 +40,7 @@ export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
   tool_result_missing: 'A tool call without a result; a placeholder result was inserted.',
   tool_result_without_call: 'A tool result without its call; sent as user text.',
   invalid_arguments: 'Response: the tool arguments are not a JSON object; replaced with an empty object.',
+  compaction_unreadable: 'A compaction of another upstream, which only that upstream can read; removed.',
   paused: 'Response: the model paused. Send the response back to continue.',
 };
 

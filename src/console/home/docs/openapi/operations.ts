@@ -107,6 +107,32 @@ const OPENAI = callRefusals('Error', '429', '503');
 const CALLS: Paths = {
   '/v1/responses': {
     post: call(['createResponse', 'Create a response (OpenAI Responses)', 'ResponsesRequest'], OPENAI),
+    get: {
+      operationId: 'connectResponses',
+      summary: 'Create responses over WebSocket',
+      parameters: [optional('header', 'Upgrade', 'Must be websocket.')],
+      responses: {
+        101: { description: 'Each response.create message is a call; the events of its response are messages.' },
+        400: failed('The handshake is invalid, or the query contains an API key.'),
+        401: failed(INVALID_TOKEN),
+        403: failed(ADDRESS_NOT_ALLOWED),
+        405: failed('Not a WebSocket handshake.'),
+        426: failed('A proxy removed the Upgrade header, or the version is not 13. Use POST.'),
+        503: failed('The server is overloaded or shutting down; see retry-after.'),
+      },
+    },
+  },
+  '/v1/responses/compact': {
+    post: {
+      operationId: 'compactConversation',
+      summary: 'Compact a conversation (OpenAI Responses)',
+      parameters: [IDEMPOTENCY, ENCODING],
+      requestBody: { required: true, content: json(reference('CompactionRequest')) },
+      responses: {
+        200: { ...ok('The compacted conversation.', reference('Compaction')), headers: CALL_HEADERS },
+        ...OPENAI,
+      },
+    },
   },
   '/v1/responses/input_tokens': { post: count('countResponsesInput', 'Error', 'ResponsesInputTokens') },
   '/v1/chat/completions': {
@@ -153,14 +179,26 @@ const STORED_RESPONSES: Paths = {
     get: {
       operationId: 'getResponse',
       summary: 'Get a stored response',
-      parameters: [ID],
-      responses: { 200: ok('The stored response.', { type: 'object' }), ...refused },
+      parameters: [
+        ID,
+        optional('query', 'stream', 'true: the events of a background response.', 'boolean'),
+        optional('query', 'starting_after', 'Only events after this sequence number.', 'integer'),
+      ],
+      responses: { 200: ok('The response, as it is now.', { type: 'object' }), ...refused },
     },
     delete: {
       operationId: 'deleteResponse',
       summary: 'Delete a stored response',
       parameters: [ID],
       responses: { 200: ok('Deleted.', reference('DeletedResponse')), ...refused },
+    },
+  },
+  '/v1/responses/{id}/cancel': {
+    post: {
+      operationId: 'cancelResponse',
+      summary: 'Cancel a background response',
+      parameters: [ID],
+      responses: { 200: ok('The response, as it ended.', { type: 'object' }), ...refused },
     },
   },
   '/v1/responses/{id}/input_items': {
@@ -178,9 +216,84 @@ const STORED_RESPONSES: Paths = {
   },
 };
 
+const CONVERSATION_ID = pathId('ID of a conversation created with this key: conv_…');
+const ITEM_ID = { ...pathId('ID of an item.'), name: 'itemId' };
+const conversation = ok('The conversation.', reference('Conversation'));
+const withBody = (description: string): Pick<Operation, 'requestBody'> => ({
+  requestBody: { required: true, content: json({ type: 'object', description, additionalProperties: true }) },
+});
+const PAGING = [
+  optional('query', 'limit', 'Page size, max 100. Default: 20.', 'integer'),
+  optional('query', 'order', 'asc or desc. Default: desc, newest first.'),
+  optional('query', 'after', 'Return items after this one.'),
+];
+
+const CONVERSATIONS: Paths = {
+  '/v1/conversations': {
+    post: {
+      operationId: 'createConversation',
+      summary: 'Create a conversation',
+      parameters: [ENCODING],
+      ...withBody('items: up to 20. metadata: up to 16 strings.'),
+      responses: { 200: conversation, ...KEY_ERRORS },
+    },
+  },
+  '/v1/conversations/{id}': {
+    get: {
+      operationId: 'getConversation',
+      summary: 'Get a conversation',
+      parameters: [CONVERSATION_ID],
+      responses: { 200: conversation, ...refused },
+    },
+    post: {
+      operationId: 'updateConversation',
+      summary: 'Replace the metadata of a conversation',
+      parameters: [CONVERSATION_ID, ENCODING],
+      ...withBody('metadata: up to 16 strings.'),
+      responses: { 200: conversation, ...refused },
+    },
+    delete: {
+      operationId: 'deleteConversation',
+      summary: 'Delete a conversation with its items',
+      parameters: [CONVERSATION_ID],
+      responses: { 200: ok('Deleted.', { type: 'object' }), ...refused },
+    },
+  },
+  '/v1/conversations/{id}/items': {
+    get: {
+      operationId: 'listConversationItems',
+      summary: 'List the items of a conversation',
+      parameters: [CONVERSATION_ID, ...PAGING],
+      responses: { 200: ok('A page of items.', reference('InputItems')), ...refused },
+    },
+    post: {
+      operationId: 'addConversationItems',
+      summary: 'Add items to a conversation',
+      parameters: [CONVERSATION_ID, ENCODING],
+      ...withBody('items: up to 20.'),
+      responses: { 200: ok('The added items.', reference('InputItems')), ...refused },
+    },
+  },
+  '/v1/conversations/{id}/items/{itemId}': {
+    get: {
+      operationId: 'getConversationItem',
+      summary: 'Get an item of a conversation',
+      parameters: [CONVERSATION_ID, ITEM_ID],
+      responses: { 200: ok('The item.', { type: 'object' }), ...refused },
+    },
+    delete: {
+      operationId: 'deleteConversationItem',
+      summary: 'Delete an item of a conversation',
+      parameters: [CONVERSATION_ID, ITEM_ID],
+      responses: { 200: conversation, ...refused },
+    },
+  },
+};
+
 const PATHS: Paths = {
   ...CALLS,
   ...STORED_RESPONSES,
+  ...CONVERSATIONS,
   '/v1/models': {
     get: {
       operationId: 'listModels',

@@ -11,7 +11,8 @@ type Headers = Readonly<Record<string, { readonly description: string; readonly 
 export interface OperationResponse {
   readonly description: string;
   readonly headers?: Headers;
-  readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  /** Absent: no body. */
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
 export interface Operation {

@@ -226,8 +226,48 @@ const REQUESTS: Readonly<Record<string, Schema>> = {
         type: ['boolean', 'null'],
         description: 'Store the response so that it can be continued. Default: true.',
       },
+      conversation: { type: ['string', 'object', 'null'], description: 'ID of the conversation to continue.' },
+      background: { type: ['boolean', 'null'], description: 'Run without the client: poll, resume or cancel by ID.' },
+      context_management: {
+        type: ['array', 'null'],
+        description: 'Compact the conversation from compact_threshold on.',
+      },
     },
     required: ['model'],
+    additionalProperties: true,
+  },
+  Conversation: closed({
+    id: text(),
+    object: { type: 'string', const: 'conversation' },
+    created_at: { type: 'integer' },
+    metadata: { type: 'object' },
+  }),
+  CompactionRequest: {
+    type: 'object',
+    description: PASSED_ON,
+    properties: {
+      model: modelName,
+      input: { type: ['string', 'array'], description: 'The conversation.' },
+      instructions: { type: ['string', 'null'], description: 'Instructions for the model.' },
+      previous_response_id: { type: ['string', 'null'], description: 'ID of the response to compact, with its input.' },
+    },
+    required: ['model'],
+    additionalProperties: true,
+  },
+  Compaction: {
+    type: 'object',
+    properties: {
+      id: text(),
+      object: { type: 'string', const: 'response.compaction' },
+      created_at: { type: 'integer' },
+      output: {
+        type: 'array',
+        items: { type: 'object' },
+        description: 'User messages and a compaction item: the input to continue from.',
+      },
+      usage: { type: 'object' },
+    },
+    required: ['id', 'object', 'created_at', 'output', 'usage'],
     additionalProperties: true,
   },
   ChatCompletionsRequest: {

@@ -124,18 +124,22 @@ function drawBars(buckets: Buckets, series: readonly ColoredSeries[], unit: Unit
       .map((one) => ({ ...one, value: one.values[index] ?? null }))
       .filter((one): one is typeof one & { value: ChartAmount } => one.value !== null && Number(one.value) > 0);
     if (present.length === 0) return [];
-    let y = HEIGHT;
+    const x = at((index + (1 - BAR_SHARE) / 2) * room);
+    const width = at(room * BAR_SHARE);
+    let filled = 0;
     const parts = present.map(({ class: name, value }) => {
-      const height = (Number(value) / (top || 1)) * HEIGHT;
-      y -= height;
-      const x = (index + (1 - BAR_SHARE) / 2) * room;
-      return { class: name, x: at(x), y: at(y), width: at(room * BAR_SHARE), height: at(height) };
+      const bottom = toPlot(filled / (top || 1));
+      filled += Number(value);
+      return { class: name, path: `M${x} ${bottom}V${toPlot(filled / (top || 1))}h${width}V${bottom}z` };
     });
     return [
       { title: `${label}: ${present.map(({ name, value }) => `${name} ${unit.text(value)}`).join(', ')}`, parts },
     ];
   });
 }
+
+/** Tenths of a unit are a fraction of a pixel, and pages have hundreds of parts. @param share of the height */
+const toPlot = (share: number): string => at(Number(((1 - share) * HEIGHT).toFixed(1)));
 
 interface BarShare {
   readonly name: string;

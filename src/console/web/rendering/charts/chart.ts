@@ -40,14 +40,9 @@ export function bucketLinks(hrefs: readonly (string | undefined)[], titles: Buck
 }
 
 export interface Bar {
+  /** Not shown if the chart has links, which have their own. */
   readonly title: string;
-  readonly parts: readonly {
-    readonly class: string;
-    readonly x: string;
-    readonly y: string;
-    readonly width: string;
-    readonly height: string;
-  }[];
+  readonly parts: readonly { readonly class: string; readonly path: string }[];
 }
 
 /** The data of one or more charts as an accessible table. */

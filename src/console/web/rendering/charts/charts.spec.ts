@@ -37,8 +37,8 @@ describe('stacked bars', () => {
     expect(chart.bars[0]).toEqual({
       title: '18 Nov: large $2.00, small $1.00',
       parts: [
-        { class: 'f1', x: '46.67', y: '33.33', width: '240', height: '66.67' },
-        { class: 'f2', x: '46.67', y: '0', width: '240', height: '33.33' },
+        { class: 'f1', path: 'M46.67 100V33.3h240V100z' },
+        { class: 'f2', path: 'M46.67 33.3V0h240V33.3z' },
       ],
     });
   });

@@ -1,0 +1,196 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { AppError, Clock, type JsonObject, newId } from '../../platform/shared/index.js';
+import { openText, type ResponseOwner, sealText, StoredResponseLimits } from './stored-response.js';
+
+/** A conversation without its items. */
+export interface Conversation {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly metadata: JsonObject;
+}
+
+/** An item as JSON: an object with `id`. */
+export interface ConversationItem {
+  readonly id: string;
+  readonly text: string;
+}
+
+interface ConversationRow {
+  readonly createdAt: Date;
+  readonly sealed: Buffer;
+  readonly length: string;
+}
+
+/** Nothing is inserted for keys that were deleted or do not allow storage, whatever the process knew. */
+const INSERT = `
+  INSERT INTO conversations (key_id, id, account_id, sealed, created_at, expires_at)
+  SELECT id, $2, $3, $4, $5, $6 FROM api_keys
+   WHERE id = $1 AND state <> 'deleted' AND NOT never_stores
+     AND (SELECT count(*) FROM conversations WHERE key_id = $1) < $7
+     FOR SHARE
+  RETURNING id`;
+
+const FIND = `
+  SELECT created_at AS "createdAt", sealed, length FROM conversations
+   WHERE key_id = $1 AND id = $2 AND expires_at > $3`;
+
+/** Locks the conversation, so that its items have one order. */
+const APPEND = `
+  WITH given AS (
+    SELECT * FROM unnest($4::text[], $5::integer[], $6::bytea[]) WITH ORDINALITY AS g (id, length, sealed, place)),
+  held AS (
+    UPDATE conversations SET next_item = next_item + $7, expires_at = $8,
+           length = length + (SELECT COALESCE(sum(length), 0) FROM given)
+     WHERE key_id = $1 AND id = $2 AND expires_at > $3
+    RETURNING key_id, id, next_item - $7 AS first)
+  INSERT INTO conversation_items (key_id, conversation_id, id, ordinal, length, sealed)
+  SELECT held.key_id, held.id, given.id, held.first + given.place - 1, given.length, given.sealed FROM held, given
+  ON CONFLICT (key_id, conversation_id, id) DO NOTHING`;
+
+const ITEMS = `
+  SELECT id, sealed FROM conversation_items WHERE key_id = $1 AND conversation_id = $2 ORDER BY ordinal`;
+
+const EXISTING = `
+  SELECT id FROM conversation_items WHERE key_id = $1 AND conversation_id = $2 AND id = ANY ($3::text[])`;
+
+const DELETE_ITEM = `
+  WITH gone AS (
+    DELETE FROM conversation_items WHERE key_id = $1 AND conversation_id = $2 AND id = $3 RETURNING length)
+  UPDATE conversations SET length = conversations.length - gone.length FROM gone WHERE key_id = $1 AND id = $2
+  RETURNING id`;
+
+const nameOf = (id: string): string => `conversation ${id}`;
+const nameOfItem = (conversationId: string, id: string): string => `conversation ${conversationId} item ${id}`;
+
+/** Conversations of keys. Those of other keys and expired ones are not found. */
+@Injectable()
+export class Conversations {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly limits: StoredResponseLimits,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws AppError when the key has too many, or does not allow storage */
+  async create(owner: ResponseOwner, metadata: JsonObject): Promise<Conversation> {
+    const createdAt = this.clock.date();
+    const id = newId('conv', createdAt.getTime());
+    const sealed = await sealText(JSON.stringify(metadata), owner, nameOf(id));
+    const { keyId, accountId } = owner;
+    const values = [keyId, id, accountId, sealed, createdAt, this.expiry(), this.limits.maxConversationsPerKey];
+    if ((await this.dataSource.query<unknown[]>(INSERT, values)).length === 0) throw new TooManyConversations();
+    return { id, createdAt, metadata };
+  }
+
+  async find(owner: ResponseOwner, id: string): Promise<Conversation | undefined> {
+    const row = await this.rowOf(owner, id);
+    const metadata = row && (await openText(row.sealed, owner, nameOf(id)));
+    if (row === undefined || metadata === undefined) return undefined;
+    return { id, createdAt: row.createdAt, metadata: JSON.parse(metadata) as JsonObject };
+  }
+
+  async update(owner: ResponseOwner, id: string, metadata: JsonObject): Promise<Conversation | undefined> {
+    const sealed = await sealText(JSON.stringify(metadata), owner, nameOf(id));
+    await this.dataSource.query('UPDATE conversations SET sealed = $3, expires_at = $4 WHERE key_id = $1 AND id = $2', [
+      owner.keyId,
+      id,
+      sealed,
+      this.expiry(),
+    ]);
+    return this.find(owner, id);
+  }
+
+  /** Whether it existed. */
+  async delete({ keyId }: ResponseOwner, id: string): Promise<boolean> {
+    const [, deleted] = await this.dataSource.query<[unknown, number]>(
+      'DELETE FROM conversations WHERE key_id = $1 AND id = $2',
+      [keyId, id],
+    );
+    return deleted > 0;
+  }
+
+  /**
+   * All items, oldest first; undefined without such a conversation.
+   * @throws AppError request_too_large when they exceed the limit of one request
+   */
+  async items(owner: ResponseOwner, id: string): Promise<readonly ConversationItem[] | undefined> {
+    const row = await this.rowOf(owner, id);
+    if (row === undefined) return undefined;
+    if (Number(row.length) > this.limits.maxReferencedLength) throw new ConversationTooLong();
+    const rows = await this.dataSource.query<{ id: string; sealed: Buffer }[]>(ITEMS, [owner.keyId, id]);
+    const items: ConversationItem[] = [];
+    for (const item of rows) {
+      const text = await openText(item.sealed, owner, nameOfItem(id, item.id));
+      if (text !== undefined) items.push({ id: item.id, text });
+    }
+    return items;
+  }
+
+  /**
+   * Adds items at the end.
+   * @throws AppError request_too_large when the conversation is full
+   */
+  async append(owner: ResponseOwner, id: string, items: readonly ConversationItem[]): Promise<void> {
+    const row = await this.rowOf(owner, id);
+    const added = items.reduce((sum, { text }) => sum + text.length, 0);
+    if (row === undefined || items.length === 0) return;
+    if (Number(row.length) + added > this.limits.maxReferencedLength) throw new ConversationTooLong();
+    const named = await this.withOwnIds(owner, id, items);
+    const sealed = await Promise.all(named.map((item) => sealText(item.text, owner, nameOfItem(id, item.id))));
+    const [ids, lengths] = [named.map((item) => item.id), named.map(({ text }) => text.length)];
+    const values = [owner.keyId, id, this.clock.date(), ids, lengths, sealed, named.length, this.expiry()];
+    await this.dataSource.query(APPEND, values);
+  }
+
+  /** Whether it existed. */
+  async deleteItem({ keyId }: ResponseOwner, id: string, itemId: string): Promise<boolean> {
+    const [updated] = await this.dataSource.query<[unknown[], number]>(DELETE_ITEM, [keyId, id, itemId]);
+    return updated.length > 0;
+  }
+
+  async deleteExpired(now: Date): Promise<void> {
+    await this.dataSource.query('DELETE FROM conversations WHERE expires_at <= $1', [now]);
+  }
+
+  /** Some upstreams reuse item IDs across responses: the later item gets another one. */
+  private async withOwnIds(
+    { keyId }: ResponseOwner,
+    id: string,
+    items: readonly ConversationItem[],
+  ): Promise<readonly ConversationItem[]> {
+    const values = [keyId, id, items.map((item) => item.id)];
+    const rows = await this.dataSource.query<{ id: string }[]>(EXISTING, values);
+    const taken = new Set(rows.map((row) => row.id));
+    return items.map((item) => {
+      const isTaken = taken.has(item.id);
+      taken.add(item.id);
+      if (!isTaken) return item;
+      const own = newId('item', this.clock.date().getTime());
+      return { id: own, text: JSON.stringify({ ...(JSON.parse(item.text) as JsonObject), id: own }) };
+    });
+  }
+
+  private async rowOf({ keyId }: ResponseOwner, id: string): Promise<ConversationRow | undefined> {
+    // PostgreSQL rejects NUL.
+    if (id.includes('\0')) return undefined;
+    const [row] = await this.dataSource.query<ConversationRow[]>(FIND, [keyId, id, this.clock.date()]);
+    return row;
+  }
+
+  private expiry(): Date {
+    return new Date(this.clock.date().getTime() + this.limits.conversationLifetimeMs);
+  }
+}
+
+class TooManyConversations extends AppError {
+  constructor() {
+    super('invalid_request', 'This key has too many conversations, or may not store any. Delete some.');
+  }
+}
+
+class ConversationTooLong extends AppError {
+  constructor() {
+    super('request_too_large', 'The conversation is too long. Delete items, or start another one.');
+  }
+}

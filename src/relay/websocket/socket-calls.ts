@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import { EventEmitter } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Caller, KeyAuthenticator } from '../../keys/index.js';
+import { idTime, monotonicMs } from '../../platform/shared/index.js';
+import type { Call, CallTrace, ProtocolAdapter, RequestLine } from '../../protocols/contract/index.js';
+import { ModelAccess } from '../admission-control.js';
+import { bodyOf, type IncomingCall, type OutgoingReply, type ResponseEnd, runForRequest } from '../call-context.js';
+import { CallLimits } from '../call-limits.js';
+import { CallGuard } from '../call.guard.js';
+import { ProtocolDetection } from '../protocol-detection.js';
+import { RelayService } from '../relay.service.js';
+import { RunState } from '../run-state.js';
+import { Tracing } from '../tracing/tracing.js';
+
+/** The handshake of a connection, on which its calls are based. */
+export interface Handshake {
+  readonly adapter: ProtocolAdapter;
+  /** Of the calls. */
+  readonly line: RequestLine;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly ip: string;
+  /** As of the last call. */
+  caller: Caller;
+}
+
+/** Requires for each call what a request of its own would require. */
+@Injectable()
+export class SocketAdmission {
+  constructor(
+    private readonly keys: KeyAuthenticator,
+    private readonly guard: CallGuard,
+    private readonly tracing: Tracing,
+    private readonly state: RunState,
+  ) {}
+
+  /** Counts a call until its end. */
+  begin(): CallEnd {
+    const end = new CallEnd();
+    this.state.trackEnd(end);
+    return end;
+  }
+
+  /** Checks key and load anew. Rejections of known keys are recorded. @throws AppError */
+  async admitted(handshake: Handshake, id: string, body: Buffer, end: CallEnd): Promise<IncomingCall> {
+    const { line, headers, rawHeaders, ip, adapter } = handshake;
+    const arrival = { createdAt: idTime(id) ?? Date.now(), startedMs: monotonicMs(), ip, trace: this.trace(line, end) };
+    let caller: Caller | undefined;
+    try {
+      caller = await this.keys.callerIn(headers, rawHeaders, ip);
+      handshake.caller = caller;
+      this.guard.admit(end);
+      return { id, caller, line, arrival, body: bodyOf(body) };
+    } catch (error) {
+      await this.guard.record(error, { id, protocol: adapter.id, caller, arrival });
+      throw error;
+    }
+  }
+
+  private trace({ headers, method, path }: RequestLine, end: CallEnd): CallTrace | undefined {
+    return this.tracing.begin({ headers, method, url: path }, end);
+  }
+}
+
+/** Runs the calls of connections. */
+@Injectable()
+export class SocketCalls {
+  constructor(
+    private readonly admission: SocketAdmission,
+    private readonly relay: RelayService,
+    private readonly protocols: ProtocolDetection,
+    private readonly models: ModelAccess,
+    private readonly limits: CallLimits,
+  ) {}
+
+  /** A call like one over HTTP. @throws AppError when it is rejected, and what `deliver` throws */
+  run<Result>(
+    handshake: Handshake,
+    id: string,
+    body: Buffer,
+    deliver: (reply: OutgoingReply) => Promise<Result>,
+  ): Promise<Result> {
+    return this.received(handshake, id, body, async (reply, end) => {
+      end.headersSent = true;
+      return deliver(reply);
+    });
+  }
+
+  /** A request that runs no model: counted like a token count, and free. @throws AppError when it would be rejected */
+  check(handshake: Handshake, id: string, body: Buffer): Promise<Call> {
+    return this.received(handshake, id, body, async ({ call }) => {
+      this.models.plan(call, handshake.caller);
+      await this.limits.countRequest(call, handshake.caller);
+      return call;
+    });
+  }
+
+  private received<Result>(
+    handshake: Handshake,
+    id: string,
+    body: Buffer,
+    respond: (reply: OutgoingReply, end: CallEnd) => Promise<Result>,
+  ): Promise<Result> {
+    const work = async (): Promise<Result> => {
+      const end = this.admission.begin();
+      try {
+        const incoming = await this.admission.admitted(handshake, id, body, end);
+        const reader = this.protocols.at(handshake.adapter, handshake.line);
+        return await this.relay.receive(reader, incoming, (reply) => respond(reply, end));
+      } finally {
+        end.close();
+      }
+    };
+    return new Promise((resolve) => runForRequest(id, () => resolve(work())));
+  }
+}
+
+/** The end of a call that has no HTTP response. */
+class CallEnd extends EventEmitter implements ResponseEnd {
+  destroyed = false;
+  /** A response was begun. */
+  headersSent = false;
+  readonly statusCode = 200;
+
+  close(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
