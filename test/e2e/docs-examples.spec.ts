@@ -91,10 +91,16 @@ describe('the examples of the docs', () => {
   const operations = Object.entries(pathsFor([])).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => ({ path, method: method.toUpperCase(), operationId })),
   );
-  const posts = operations.filter(({ operationId }) => EXAMPLES[operationId]?.body !== undefined);
+  /** Creates something, from nothing but the request. */
+  const posts = operations.filter(
+    ({ operationId, path }) =>
+      EXAMPLES[operationId]?.body !== undefined && !path.includes('{id}') && operationId !== 'compactConversation',
+  );
 
   it('exist for every operation', () => {
-    expect(operations.map(({ operationId }) => operationId).filter((id) => EXAMPLES[id] === undefined)).toEqual([]);
+    const without = operations.map(({ operationId }) => operationId).filter((id) => EXAMPLES[id] === undefined);
+    // A WebSocket is not a request with a response.
+    expect(without).toEqual(['connectResponses']);
     expect(CLIENTS.filter(({ id }) => !STREAMS[id] || !TOOLS[id])).toEqual([]);
   });
 
@@ -117,6 +123,42 @@ describe('the examples of the docs', () => {
     };
     for (const [id, path] of Object.entries(paths))
       expect([id, missing(EXAMPLES[id]!.response, await (await ask(path)).json())]).toEqual([id, []]);
+  });
+
+  it('show a compacted conversation', async () => {
+    const { body, response } = EXAMPLES['compactConversation']!;
+    const received = await relay.post(`${PATHS.responses}/compact`, caller.key, body!('translated'));
+    expect(missing(response, await received.json())).toEqual([]);
+  });
+
+  it('show a conversation and its items', async () => {
+    const { id } = (await (
+      await relay.post('/v1/conversations', caller.key, EXAMPLES['createConversation']!.body!(MODEL))
+    ).json()) as { id: string };
+    const path = `/v1/conversations/${id}`;
+    const changed = async (operationId: string, suffix: string): Promise<unknown> =>
+      (await relay.post(path + suffix, caller.key, EXAMPLES[operationId]!.body!(MODEL))).json();
+    const added = (await changed('addConversationItems', '/items')) as { data: [{ id: string }] };
+    expect(missing(EXAMPLES['addConversationItems']!.response, added)).toEqual([]);
+    expect(missing(EXAMPLES['updateConversation']!.response, await changed('updateConversation', ''))).toEqual([]);
+    const item = `/items/${added.data[0].id}`;
+    for (const [operationId, method, suffix] of [
+      ['getConversation', 'GET', ''],
+      ['listConversationItems', 'GET', '/items'],
+      ['getConversationItem', 'GET', item],
+      ['deleteConversationItem', 'DELETE', item],
+      ['deleteConversation', 'DELETE', ''],
+    ] as const) {
+      const received: unknown = await (await ask(path + suffix, method)).json();
+      expect([operationId, missing(EXAMPLES[operationId]!.response, received)]).toEqual([operationId, []]);
+    }
+  });
+
+  it('show a cancelled response', async () => {
+    const body = { ...EXAMPLES['createResponse']!.body!('translated'), background: true };
+    const { id } = (await (await relay.post(PATHS.responses, caller.key, body)).json()) as { id: string };
+    const received = await ask(`/v1/responses/${id}/cancel`, 'POST');
+    expect(missing(EXAMPLES['cancelResponse']!.response, await received.json())).toEqual([]);
   });
 
   it('show a stored response', async () => {

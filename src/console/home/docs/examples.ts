@@ -100,10 +100,35 @@ const GEMINI_MODEL = {
   supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
 };
 
+const CONVERSATION = {
+  id: 'conv_019a9d3c4d5e7abc89abcdef01234567',
+  object: 'conversation',
+  created_at: 1763424000,
+  metadata: { project: 'website' },
+};
+
+const ITEM = { type: 'message', role: 'user', content: [{ type: 'input_text', text: PROMPT }] };
+
+const ITEMS = {
+  object: 'list',
+  data: [{ ...ITEM, id: 'msg_019a9d3c4d5e7abc89abcdef01234567' }],
+  has_more: false,
+};
+
 /** By operation ID. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   createResponse: { body: responses({}), response: STORED_RESPONSE },
   countResponsesInput: { body: responses({}), response: { object: 'response.input_tokens', input_tokens: 9 } },
+  compactConversation: {
+    body: responses({}),
+    response: {
+      id: 'resp_019a9d3c4d5e7abc89abcdef01234567',
+      object: 'response.compaction',
+      created_at: 1763424000,
+      output: [ITEM, { type: 'compaction', id: 'cmp_019a9d3c4d5e7abc89abcdef01234567', encrypted_content: 'swb1.…' }],
+      usage: { input_tokens: 24, output_tokens: 8, total_tokens: 32 },
+    },
+  },
   createChatCompletion: {
     body: chat({}),
     response: {
@@ -138,13 +163,21 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   getGeminiModel: { response: GEMINI_MODEL },
   getResponse: { response: STORED_RESPONSE },
   deleteResponse: { response: { id: STORED_RESPONSE.id, object: 'response', deleted: true } },
-  listResponseInput: {
-    response: {
-      object: 'list',
-      data: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: PROMPT }] }],
-      has_more: false,
-    },
+  cancelResponse: {
+    response: { id: STORED_RESPONSE.id, object: 'response', status: 'cancelled', model: 'gpt-5.5', output: [] },
   },
+  listResponseInput: { response: { object: 'list', data: [ITEM], has_more: false } },
+  createConversation: {
+    body: () => ({ items: [ITEM], metadata: CONVERSATION.metadata }),
+    response: CONVERSATION,
+  },
+  getConversation: { response: CONVERSATION },
+  updateConversation: { body: () => ({ metadata: CONVERSATION.metadata }), response: CONVERSATION },
+  deleteConversation: { response: { id: CONVERSATION.id, object: 'conversation.deleted', deleted: true } },
+  listConversationItems: { response: ITEMS },
+  addConversationItems: { body: () => ({ items: [ITEM] }), response: ITEMS },
+  getConversationItem: { response: ITEMS.data[0]! },
+  deleteConversationItem: { response: CONVERSATION },
   listModels: { response: { object: 'list', data: [LISTED_MODEL], has_more: false } },
   getModel: { response: LISTED_MODEL },
   getKey: {

@@ -48,12 +48,12 @@ function operationView(method: string, path: string, operation: Operation, site:
   };
 }
 
-const IDS: Readonly<Record<string, string>> = {
-  getResponse: 'resp_ID',
-  deleteResponse: 'resp_ID',
-  listResponseInput: 'resp_ID',
-  getGeneration: 'req_ID',
-};
+/** What `{id}` is in examples, by the start of the path; elsewhere, the model. */
+const IDS = [
+  ['/v1/responses/', 'resp_ID'],
+  ['/v1/conversations/', 'conv_ID'],
+  ['/v1/generations/', 'req_ID'],
+] as const;
 
 interface ExampleCode {
   readonly request: readonly CodePiece[];
@@ -69,11 +69,12 @@ function exampleOf(
   const example = EXAMPLES[operationId];
   if (example === undefined) return undefined;
   const { body, response } = example;
-  const url = base + pathForModel(path, model).replace('{id}', IDS[operationId] ?? encodeURIComponent(model));
+  const id = IDS.find(([start]) => path.startsWith(start))?.[1] ?? encodeURIComponent(model);
+  const url = base + pathForModel(path, model).replace('{id}', id).replace('{itemId}', 'msg_ID');
   return {
     request: highlighted(
       curlCommand(url, {
-        ...(method === 'DELETE' && { method }),
+        ...(body === undefined && method !== 'GET' && { method }),
         ...(body !== undefined && { body: jsonText(body(model)) }),
       }),
       'shell',
