@@ -10,6 +10,7 @@ describe('N2: limits of request structure', () => {
   it.each([
     ['messages', 100_000],
     ['input', 100_000],
+    ['contents', 100_000],
     ['tools', 10_000],
     ['functions', 10_000],
   ])('rejects %s of more than %d elements by name', (name, max) => {

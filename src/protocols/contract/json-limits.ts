@@ -5,6 +5,7 @@ const MAX_VALUES = 1_000_000;
 const MAX_ELEMENTS: Readonly<Record<string, number>> = {
   messages: 100_000,
   input: 100_000,
+  contents: 100_000,
   tools: 10_000,
   functions: 10_000,
 };
