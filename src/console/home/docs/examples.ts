@@ -109,9 +109,11 @@ const CONVERSATION = {
 
 const ITEM = { type: 'message', role: 'user', content: [{ type: 'input_text', text: PROMPT }] };
 
+const STORED_ITEM = { ...ITEM, id: 'msg_019a9d3c4d5e7abc89abcdef01234567' };
+
 const ITEMS = {
   object: 'list',
-  data: [{ ...ITEM, id: 'msg_019a9d3c4d5e7abc89abcdef01234567' }],
+  data: [STORED_ITEM],
   has_more: false,
 };
 
@@ -176,7 +178,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   deleteConversation: { response: { id: CONVERSATION.id, object: 'conversation.deleted', deleted: true } },
   listConversationItems: { response: ITEMS },
   addConversationItems: { body: () => ({ items: [ITEM] }), response: ITEMS },
-  getConversationItem: { response: ITEMS.data[0]! },
+  getConversationItem: { response: STORED_ITEM },
   deleteConversationItem: { response: CONVERSATION },
   listModels: { response: { object: 'list', data: [LISTED_MODEL], has_more: false } },
   getModel: { response: LISTED_MODEL },
