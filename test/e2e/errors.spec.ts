@@ -162,7 +162,9 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
       await relay.upstream.nextRequest();
       const response = await call(protocol, caller.key, { model: 'fee' });
       const message = await expectError(protocol, response, INSUFFICIENT_QUOTA, { shouldRetry: 'true' });
-      expect(message).toMatch(/^insufficient quota: your wallet has \$0\.01 left \(\$0\.02 on hold for 1 running call/);
+      expect(message).toMatch(
+        /^insufficient quota: your wallet has \$0\.01 left \(\$0\.02 more is on hold for 1 running call/,
+      );
       expect(message).toMatch(/this call needs [^$]*\$0\.02\b/);
       held.open();
       expect((await running).status).toBe(200);
