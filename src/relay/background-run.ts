@@ -90,7 +90,8 @@ async function sendCreated(run: BackgroundRun, reply: FastifyReply): Promise<voi
   reply.raw.once('close', leave);
   try {
     const response = await run.created;
-    void reply.headers({ ...run.headers }).send(response);
+    // Nest would send 201.
+    void reply.status(200).headers({ ...run.headers }).send(response);
   } catch (error) {
     if (!reply.raw.destroyed) throw error;
     reply.hijack();

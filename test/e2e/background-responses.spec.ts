@@ -61,7 +61,10 @@ describe.each(VENDORS.map(({ id }) => id))('background responses over an upstrea
   it('run without their client, are polled, and are charged as any other', async () => {
     const opened = gate();
     world.relay.upstream.scriptNext(halted(upstream, opened));
-    const created = await openai().responses.create({ model, input: 'Hello', background: true });
+    const { data: created, response } = await openai()
+      .responses.create({ model, input: 'Hello', background: true })
+      .withResponse();
+    expect(response.status).toBe(200);
     expect(created).toMatchObject({ status: 'in_progress', background: true });
     expect(await openai().responses.retrieve(created.id)).toMatchObject({ id: created.id, status: 'in_progress' });
     expect(await world.relay.calls(world.caller)).toEqual([]);

@@ -172,13 +172,6 @@ describe('bodies that are no call (case 95)', () => {
     });
   });
 
-  it('refuses background responses by name, since they could not be settled', async () => {
-    const caller = await relay.caller();
-    const response = await relay.post('/v1/responses', caller.key, aRequest('responses', { background: true }));
-    await expectError('responses', response, INVALID_REQUEST, { param: 'background', code: 'unsupported_parameter' });
-    await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'invalid_request' });
-  });
-
   it('a path decides the shape, whatever the headers say of another protocol (§1.1)', async () => {
     const { key } = await relay.caller();
     for (const protocol of PROTOCOLS)
