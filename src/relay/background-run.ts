@@ -91,7 +91,10 @@ async function sendCreated(run: BackgroundRun, reply: FastifyReply): Promise<voi
   try {
     const response = await run.created;
     // Nest would send 201.
-    void reply.status(200).headers({ ...run.headers }).send(response);
+    void reply
+      .status(200)
+      .headers({ ...run.headers })
+      .send(response);
   } catch (error) {
     if (!reply.raw.destroyed) throw error;
     reply.hijack();
