@@ -115,7 +115,7 @@ describe('credentials of channels', () => {
     const fields = channelFields(await world.operator.get(path));
     world.relay.upstream.script(jsonAnswer(401, { error: { message: `Incorrect key: ${SECOND}` } }));
     const checked = await world.operator.post(path, { ...fields, secret: SECOND, _act: 'check' });
-    expect(checked.text).toContain('401: Incorrect key: [secret]');
+    expect(checked.text).toMatch(/Rejected by the upstream: 401<.*Incorrect key: \[secret\]/s);
     const refused = await world.operator.post(path, { ...fields, secret: SECOND, tier: 'none' });
     await world.operator.post(path, { ...fields, secret: SECOND });
     const tables = await sql<{ name: string }>(
