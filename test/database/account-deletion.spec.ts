@@ -71,7 +71,7 @@ describe('the deletion of an account', () => {
     await sql('UPDATE wallets SET holds = 2 WHERE account_id = $1');
     const refused = app.get(AccountDeletion).run(ann);
     await expect(refused).rejects.toThrow(WalletInUse);
-    await expect(refused).rejects.toThrow('2 calls are still running on this account. Suspend it');
+    await expect(refused).rejects.toThrow('2 calls are still running on this account. Suspend the account');
     await expect(app.get(AccountService).byId(ann)).resolves.toMatchObject({ state: 'enabled', name: 'Ann' });
   });
 
