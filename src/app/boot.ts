@@ -3,8 +3,6 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { ChannelDirectory } from '../catalog/channels/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { ConsoleModule } from '../console/index.js';
@@ -59,7 +57,6 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   app.get(ProcessMetrics).watch();
   await app.get(Sweeper).start();
   await app.get(CallCounts).open();
-  collectStartupGarbage();
   await listen(app, config);
   if (!isWorker) writePidFile(config.dataDir);
   surviveUncaughtErrors(app);
@@ -67,16 +64,6 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   app.get(ChannelDirectory).serve();
   app.get(ChannelProbe).serveRequests();
   for (const work of BACKGROUND) app.get<{ start(): void }>(work).start();
-}
-
-/**
- * A start leaves garbage, and V8 reserves room for as much more: 60 MB, which an idle process would keep. Takes 0.1 s,
- * before any request waits.
- */
-function collectStartupGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as NodeJS.GCFunction;
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {
