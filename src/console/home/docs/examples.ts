@@ -127,7 +127,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       id: 'resp_019a9d3c4d5e7abc89abcdef01234567',
       object: 'response.compaction',
       created_at: 1763424000,
-      output: [ITEM, { type: 'compaction', id: 'cmp_019a9d3c4d5e7abc89abcdef01234567', encrypted_content: 'swb1.…' }],
+      output: [ITEM, { type: 'compaction', id: 'cmp_019a9d3c4d5e7abc89abcdef01234567', encrypted_content: 'rly1.…' }],
       usage: { input_tokens: 24, output_tokens: 8, total_tokens: 32 },
     },
   },
