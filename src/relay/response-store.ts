@@ -94,6 +94,7 @@ export class ResponseStore {
     const owner = await this.ownerOf(call, caller);
     const items = await this.conversations.items(owner, id);
     if (items === undefined) return (await this.resolveOthers(call, caller, request)) ?? {};
+    await this.conversations.checkSpace(owner, id);
     if (call.head.fields.has('previous_response_id')) throw new TwoContinuations();
     const others = await this.resolveOthers(withoutConversation(call), caller, request);
     this.turns.set(call, { owner, id, input: ownInputOf(call) });

@@ -141,6 +141,20 @@ describe.each(VENDORS.map(({ id }) => id))('a conversation over an upstream of %
     expect(await itemsOf(id)).toHaveLength(1);
   });
 
+  it('rejects calls when full, before anything is sent', async () => {
+    const { id } = await openai().conversations.create({ items: [user('My name is Ann.')] });
+    await world.relay
+      .get(DataSource)
+      .query('UPDATE conversations SET length = 40e6 WHERE key_id = $1 AND id = $2', [world.caller.keyId, id]);
+    const response = await world.relay.post('/v1/responses', world.caller.key, {
+      model,
+      input: 'Hello',
+      conversation: id,
+    });
+    expect([response.status, await response.text()]).toEqual([413, expect.stringContaining('conversation is full')]);
+    expect(world.relay.upstream.requests).toEqual([]);
+  });
+
   it('excludes previous_response_id', async () => {
     const { id } = await openai().conversations.create();
     const request = { model, input: 'Hello', conversation: id, previous_response_id: 'resp_1' };

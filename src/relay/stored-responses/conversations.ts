@@ -19,7 +19,6 @@ export interface ConversationItem {
 interface ConversationRow {
   readonly createdAt: Date;
   readonly sealed: Buffer;
-  readonly length: string;
 }
 
 /** Nothing is inserted for keys that were deleted or do not allow storage, whatever the process knew. */
@@ -32,10 +31,16 @@ const INSERT = `
   RETURNING id`;
 
 const FIND = `
-  SELECT created_at AS "createdAt", sealed, length FROM conversations
+  SELECT created_at AS "createdAt", sealed FROM conversations
    WHERE key_id = $1 AND id = $2 AND expires_at > $3`;
 
-/** Locks the conversation, so that its items have one order. */
+/** Appends of one key run one after another, so that none exceeds a limit that another one reaches. */
+const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('conversations of ' || $1, 0))`;
+
+const LENGTHS = `
+  SELECT COALESCE(sum(length), 0) AS total, COALESCE(sum(length) FILTER (WHERE id = $2), 0) AS own
+    FROM conversations WHERE key_id = $1`;
+
 const APPEND = `
   WITH given AS (
     SELECT * FROM unnest($4::text[], $5::integer[], $6::bytea[]) WITH ORDINALITY AS g (id, length, sealed, place)),
@@ -110,14 +115,9 @@ export class Conversations {
     return deleted > 0;
   }
 
-  /**
-   * All items, oldest first; undefined without such a conversation.
-   * @throws AppError request_too_large when they exceed the limit of one request
-   */
+  /** All items, oldest first; undefined without such a conversation. */
   async items(owner: ResponseOwner, id: string): Promise<readonly ConversationItem[] | undefined> {
-    const row = await this.rowOf(owner, id);
-    if (row === undefined) return undefined;
-    if (Number(row.length) > this.limits.maxReferencedLength) throw new ConversationTooLong();
+    if ((await this.rowOf(owner, id)) === undefined) return undefined;
     const rows = await this.dataSource.query<{ id: string; sealed: Buffer }[]>(ITEMS, [owner.keyId, id]);
     const items: ConversationItem[] = [];
     for (const item of rows) {
@@ -128,19 +128,30 @@ export class Conversations {
   }
 
   /**
-   * Adds items at the end.
-   * @throws AppError request_too_large when the conversation is full
+   * Adds items at the end, all or none. Does nothing without such a conversation.
+   * @throws AppError as `checkSpace`
    */
   async append(owner: ResponseOwner, id: string, items: readonly ConversationItem[]): Promise<void> {
-    const row = await this.rowOf(owner, id);
-    const added = items.reduce((sum, { text }) => sum + text.length, 0);
-    if (row === undefined || items.length === 0) return;
-    if (Number(row.length) + added > this.limits.maxReferencedLength) throw new ConversationTooLong();
+    if (items.length === 0 || (await this.rowOf(owner, id)) === undefined) return;
     const named = await this.withOwnIds(owner, id, items);
     const sealed = await Promise.all(named.map((item) => sealText(item.text, owner, nameOfItem(id, item.id))));
     const [ids, lengths] = [named.map((item) => item.id), named.map(({ text }) => text.length)];
-    const values = [owner.keyId, id, this.clock.date(), ids, lengths, sealed, named.length, this.expiry()];
-    await this.dataSource.query(APPEND, values);
+    await this.dataSource.transaction(async (manager) => {
+      await manager.query(LOCK, [owner.keyId]);
+      await this.checkSpace(owner, id, manager);
+      const values = [owner.keyId, id, this.clock.date(), ids, lengths, sealed, named.length, this.expiry()];
+      await manager.query(APPEND, values);
+    });
+  }
+
+  /**
+   * A conversation takes items until it is full, so that what a call adds, which is not known before, is never too much.
+   * @throws AppError request_too_large when the conversation is full, or all conversations of the key together are
+   */
+  async checkSpace({ keyId }: ResponseOwner, id: string, manager = this.dataSource.manager): Promise<void> {
+    const [lengths] = await manager.query<{ own: string; total: string }[]>(LENGTHS, [keyId, id]);
+    if (Number(lengths?.own) >= this.limits.maxReferencedLength) throw new ConversationFull();
+    if (Number(lengths?.total) >= this.limits.maxConversationLengthPerKey) throw new ConversationsFull();
   }
 
   /** Whether it existed. */
@@ -185,12 +196,18 @@ export class Conversations {
 
 class TooManyConversations extends AppError {
   constructor() {
-    super('invalid_request', 'This key has too many conversations, or may not store any. Delete some.');
+    super('invalid_request', 'This key has the maximum number of conversations. Delete some.');
   }
 }
 
-class ConversationTooLong extends AppError {
+class ConversationsFull extends AppError {
   constructor() {
-    super('request_too_large', 'The conversation is too long. Delete items, or start another one.');
+    super('request_too_large', 'The conversations of this key have reached their maximum total length. Delete some.');
+  }
+}
+
+class ConversationFull extends AppError {
+  constructor() {
+    super('request_too_large', 'The conversation is full. Delete items, or start another one.');
   }
 }

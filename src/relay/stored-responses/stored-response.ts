@@ -126,9 +126,10 @@ export class StoredResponseLimits {
   readonly maxPerKey: number = 500;
   readonly maxSealedBytesPerKey: number = 64 * MIB;
   readonly maxOriginsPerKey: number = 10_000;
-  /** Of conversations since their last change, and their number per key. */
+  /** Of conversations since their last change, and their number and total text per key. */
   readonly conversationLifetimeMs: number = 30 * 24 * HOUR_MS;
   readonly maxConversationsPerKey: number = 1000;
+  readonly maxConversationLengthPerKey: number = 256 * MIB;
   /** Background responses per key. */
   readonly maxBackgroundPerKey: number = 100;
   /** Lifetime of upstream state IDs since their last use, and their number per account. */
