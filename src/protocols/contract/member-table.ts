@@ -29,8 +29,8 @@ export type MemberRule =
   | { readonly is: 'hosted_tool'; readonly tool: string }
   /** Refers to upstream state. */
   | { readonly is: 'scoped'; readonly idsIn: (value: unknown) => readonly (readonly [ScopedKind, string])[] }
-  /** Not accepted from clients. */
-  | { readonly is: 'refused'; readonly why: string };
+  /** Not accepted from clients; with `when`, only values for which it is true. */
+  | { readonly is: 'refused'; readonly why: string; readonly when?: (value: unknown) => boolean };
 
 /** A hosted tool by the name of its fee, a tool of the client, or one that is not accepted. */
 export type NamedToolRule =
@@ -199,6 +199,7 @@ export class MemberReader {
         for (const [kind, id] of rule.idsIn(single(fields, path))) demands.scopedIds.push({ kind, id, path });
         return;
       case 'refused':
+        if (rule.when?.(small(fields, path)) === false) return;
         throw fields.refusal(path, 'unsupported_parameter', `not accepted (${rule.why}); remove it`);
       default:
         return rule satisfies never;

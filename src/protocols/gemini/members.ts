@@ -32,6 +32,9 @@ const TOOLS: MemberRule = {
   }),
 };
 
+/** Values of `responseModalities` whose output tokens have a price of their own. */
+const PRICED_OUTPUT = /^(?:text|audio)$/i;
+
 const REQUEST: Readonly<Record<string, MemberRule>> = {
   ...plainMembers('model contents systemInstruction toolConfig safetySettings serviceTier labels generationConfig'),
   ...plainMembers('generationConfig.temperature generationConfig.topP generationConfig.topK generationConfig.seed'),
@@ -39,11 +42,16 @@ const REQUEST: Readonly<Record<string, MemberRule>> = {
   ...plainMembers('generationConfig.responseLogprobs generationConfig.logprobs generationConfig.presencePenalty'),
   ...plainMembers('generationConfig.frequencyPenalty generationConfig.responseMimeType generationConfig.imageConfig'),
   ...plainMembers('generationConfig.responseSchema generationConfig.responseJsonSchema generationConfig.speechConfig'),
-  ...plainMembers('generationConfig._responseJsonSchema generationConfig.responseModalities'),
+  ...plainMembers('generationConfig._responseJsonSchema'),
   ...plainMembers('generationConfig.mediaResolution generationConfig.audioTimestamp generationConfig.thinkingConfig'),
   ...plainMembers('generationConfig.enableEnhancedCivicAnswers generationConfig.audioTranscriptionConfig'),
   ...plainMembers('generationConfig.thinkingConfig.includeThoughts generationConfig.thinkingConfig.thinkingBudget'),
   ...plainMembers('generationConfig.thinkingConfig.thinkingLevel'),
+  'generationConfig.responseModalities': {
+    is: 'refused',
+    why: 'only text and audio output have prices',
+    when: (value) => !Array.isArray(value) || value.some((modality) => !PRICED_OUTPUT.test(String(modality))),
+  },
   'generationConfig.routingConfig': refusedMember('administrators choose models'),
   'generationConfig.modelSelectionConfig': refusedMember('administrators choose models'),
   tools: TOOLS,

@@ -41,6 +41,25 @@ describe('the head of a Gemini request', () => {
     expect(headOf({ serviceTier }).serviceTier).toBe(tier);
   });
 
+  it.each([['TEXT', 'AUDIO'], ['text', 'Audio'], []])('accepts output that has a price: %s %s', (...modalities) => {
+    for (const config of [
+      { generationConfig: { responseModalities: modalities } },
+      { generation_config: { response_modalities: modalities } },
+    ])
+      expect(headOf(config).demands).toBeUndefined();
+  });
+
+  it.each([[['IMAGE']], [['TEXT', 'Image']], [['VIDEO']], ['IMAGE'], [[1]]])(
+    'rejects output without a price: %j',
+    (modalities) => {
+      for (const config of [
+        { generationConfig: { responseModalities: modalities } },
+        { generation_config: { response_modalities: modalities } },
+      ])
+        expect(refusalOf(() => headOf(config)).message).toMatch(/only text and audio output have prices/);
+    },
+  );
+
   it('lists hosted tools with their fees, by either spelling', () => {
     const tools = [
       { functionDeclarations: [] },
