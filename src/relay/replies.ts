@@ -104,8 +104,8 @@ export class Replies {
   }
 }
 
-const EVENT_STREAM = 'text/event-stream; charset=utf-8';
-const STREAM_HEADERS = {
+export const EVENT_STREAM = 'text/event-stream; charset=utf-8';
+export const STREAM_HEADERS = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 } as const;

@@ -1,7 +1,9 @@
+import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { ServerResponse } from 'node:http';
-import { AppError, type JsonObject, monotonicMs } from '../platform/shared/index.js';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { AppError, type JsonObject, monotonicMs, reasonOf } from '../platform/shared/index.js';
 import { KEEP_ALIVE_COMMENT, parseData, SseSplitter, sseText } from '../protocols/contract/index.js';
+import { EVENT_STREAM, STREAM_HEADERS } from './replies.js';
 import type { RunState } from './run-state.js';
 import type { BackgroundResponse, BackgroundResponses, ResponseOwner } from './stored-responses/index.js';
 
@@ -35,6 +37,7 @@ export function sequenceIn(startingAfter: unknown): number {
  * may run it.
  */
 export class ResumedStream {
+  private readonly logger = new Logger('BackgroundRun');
   private sentMs = monotonicMs();
 
   constructor(
@@ -48,16 +51,17 @@ export class ResumedStream {
     const { raw } = reply;
     reply.hijack();
     raw.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
+      ...(reply.getHeaders() as OutgoingHttpHeaders),
+      'content-type': EVENT_STREAM,
+      ...STREAM_HEADERS,
     });
     // The first event may take a while.
     raw.flushHeaders();
     try {
       const isComplete = await this.follow(raw, startingAfter);
       raw.end(isComplete ? sseText(undefined, '[DONE]') : undefined);
-    } catch {
+    } catch (error) {
+      this.logger.warn(`Failed to read the events of ${this.id}: ${reasonOf(error)}`);
       // The client resumes from its last event.
       raw.destroy();
     }

@@ -99,7 +99,9 @@ describe.each(VENDORS.map(({ id }) => id))('background responses over an upstrea
     }
     expect(text).toBe('lo');
     expect(numbers).toEqual(numbers.map((_, index) => seen + 1 + index));
-    const whole = await (await ask('GET', `${id}?stream=true`)).text();
+    const resumed = await ask('GET', `${id}?stream=true`);
+    expect(resumed.headers.get('x-request-id')).toMatch(/^req_/);
+    const whole = await resumed.text();
     expect(whole).toMatch(/^event: response.created\n[^]*response.completed[^]*data: \[DONE\]\n\n$/);
     await isSettled();
   });
