@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   commonEdits,
   countIn,
+  headerOf,
   KEEP_ALIVE_COMMENT,
   type ProtocolAdapter,
   type RenderContext,
@@ -10,6 +11,7 @@ import {
   renderOpenAiError,
   renderOpenAiLimits,
   type RequestLine,
+  type SocketProtocol,
   SplicedBody,
   type StreamRenderer,
   type TextPlaces,
@@ -21,11 +23,34 @@ import { COMPACT_PATH, VERBATIM_HEADERS, RESPONSES, responsesHeadReader } from '
 import { renderFailure } from './response-object.js';
 import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
-import { RESPONSES_SOCKET } from './socket.js';
+import { ResponsesSession } from './socket-session.js';
 import { RESPONSES_STORAGE } from './stored.js';
 import { readCompaction } from './verbatim.js';
 
 export const RESPONSES_PATH = '/v1/responses';
+
+/** Headers of the handshake; and the key that a repeated request would have, which cannot be that of every call. */
+const NOT_OF_CALLS: ReadonlySet<string> = new Set(['connection', 'upgrade', 'idempotency-key']);
+const BETA = 'openai-beta';
+const SOCKET_BETA = /^responses_websockets=/;
+
+/** The vendor's WebSocket mode. */
+const RESPONSES_SOCKET: SocketProtocol = {
+  path: RESPONSES_PATH,
+  open: () => new ResponsesSession(),
+  lineOf: (handshake) => ({ ...handshake, method: 'POST', query: '', headers: headersOfCalls(handshake) }),
+};
+
+function headersOfCalls(handshake: RequestLine): RequestLine['headers'] {
+  const isOfCalls = ([name]: [string, unknown]): boolean =>
+    !NOT_OF_CALLS.has(name) && !name.startsWith('sec-websocket-') && name !== BETA;
+  const betas = (headerOf(handshake, BETA) ?? '').split(',').map((beta) => beta.trim());
+  const others = betas.filter((beta) => beta !== '' && !SOCKET_BETA.test(beta)).join(', ');
+  return {
+    ...Object.fromEntries(Object.entries(handshake.headers).filter(isOfCalls)),
+    ...(others !== '' && { [BETA]: others }),
+  };
+}
 
 /** The client half of OpenAI's Responses. */
 @Injectable()
@@ -38,7 +63,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;
   readonly storage = RESPONSES_STORAGE;
-  readonly socket = { ...RESPONSES_SOCKET, path: RESPONSES_PATH };
+  readonly socket = RESPONSES_SOCKET;
   readonly headReader = responsesHeadReader;
   readonly parseRequest = parseRequest;
   readonly renderResponse = renderWhole;

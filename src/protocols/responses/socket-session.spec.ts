@@ -1,6 +1,6 @@
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import { SseEvent, type SocketAction, type SocketTurn, sseText } from '../contract/index.js';
-import { RESPONSES_SOCKET } from './socket.js';
+import { ResponsesProtocol } from './protocol.js';
 import { ResponsesSession } from './socket-session.js';
 
 type Started = Exclude<SocketAction, { readonly type: 'send' }>;
@@ -319,7 +319,7 @@ describe('calls of a connection', () => {
       'idempotency-key': 'i',
       'openai-beta': 'responses_websockets=2026-02-06, responses=v1',
     };
-    const line = RESPONSES_SOCKET.lineOf({ method: 'GET', path: '/v1/responses', query: 'x=1', headers });
+    const line = new ResponsesProtocol().socket.lineOf({ method: 'GET', path: '/v1/responses', query: 'x=1', headers });
     expect(line).toEqual({
       method: 'POST',
       path: '/v1/responses',
