@@ -42,7 +42,7 @@ export class SocketAdmission {
     return end;
   }
 
-  /** Checks key and load anew. Rejections of known keys are recorded. @throws AppError */
+  /** Checks key and load again. Rejections of known keys are recorded. @throws AppError */
   async admitted(handshake: Handshake, id: string, body: Buffer, end: CallEnd): Promise<IncomingCall> {
     const { line, headers, rawHeaders, ip, adapter } = handshake;
     const arrival = { createdAt: idTime(id) ?? Date.now(), startedMs: monotonicMs(), ip, trace: this.trace(line, end) };

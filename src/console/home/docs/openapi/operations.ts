@@ -174,6 +174,12 @@ const refused = {
   404: failed('Not stored for this key: expired, deleted, or never stored.'),
 };
 
+const PAGING = [
+  optional('query', 'limit', 'Page size, max 100. Default: 20.', 'integer'),
+  optional('query', 'order', 'asc or desc. Default: desc, newest first.'),
+  optional('query', 'after', 'Return items after this one.'),
+];
+
 const STORED_RESPONSES: Paths = {
   '/v1/responses/{id}': {
     get: {
@@ -205,12 +211,7 @@ const STORED_RESPONSES: Paths = {
     get: {
       operationId: 'listResponseInput',
       summary: 'List the input items of a stored response',
-      parameters: [
-        ID,
-        optional('query', 'limit', 'Page size, max 100. Default: 20.', 'integer'),
-        optional('query', 'order', 'asc or desc. Default: desc, newest first.'),
-        optional('query', 'after', 'Return items after this one.'),
-      ],
+      parameters: [ID, ...PAGING],
       responses: { 200: ok('A page of items.', reference('InputItems')), ...refused },
     },
   },
@@ -222,11 +223,6 @@ const conversation = ok('The conversation.', reference('Conversation'));
 const withBody = (description: string): Pick<Operation, 'requestBody'> => ({
   requestBody: { required: true, content: json({ type: 'object', description, additionalProperties: true }) },
 });
-const PAGING = [
-  optional('query', 'limit', 'Page size, max 100. Default: 20.', 'integer'),
-  optional('query', 'order', 'asc or desc. Default: desc, newest first.'),
-  optional('query', 'after', 'Return items after this one.'),
-];
 
 const CONVERSATIONS: Paths = {
   '/v1/conversations': {
