@@ -34,6 +34,7 @@ RELEASE_SIGNING_KEY names the PEM file of an Ed25519 private key, which signs SH
 
 const OUTPUT = inRoot('release');
 const CHANGELOG = inRoot('CHANGELOG.md');
+const CHART = inRoot('deploy/helm/Chart.yaml');
 const HEAD = '# Changelog\n';
 /** Commits that change nothing for users. */
 const INTERNAL = new Set(['bench', 'ci', 'release', 'test', 'tests']);
@@ -150,7 +151,7 @@ async function makeFiles(version, changelog) {
   for (const { platform, parent } of folders) {
     console.log(`Collecting ${platform} …`);
     const folder = join(parent, name);
-    const own = makeFolder({ folder, version, platform, changelog, installed: options.installed });
+    const own = await makeFolder({ folder, version, platform, changelog, installed: options.installed });
     for (const [id, text] of own) licenses.set(id, text);
     writeFileSync(join(folder, 'THIRD_PARTY_LICENSES.txt'), textOf(own));
     writeFileSync(join(folder, 'sbom.cdx.json'), bomOf(version, own));
@@ -232,10 +233,12 @@ async function writeChecksums(files) {
 function publish(version, tag, changelog, database) {
   run('npm', ['version', version, '--no-git-tag-version', '--allow-same-version']);
   writeFileSync(CHANGELOG, changelog);
+  const chart = readFileSync(CHART, 'utf8');
+  writeFileSync(CHART, chart.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`));
   const stored = inRoot('test/fixtures/releases');
   mkdirSync(stored, { recursive: true });
   if (database) writeFileSync(join(stored, basename(database)), readFileSync(database));
-  git('add', 'package.json', 'package-lock.json', 'CHANGELOG.md', 'test/fixtures/releases');
+  git('add', 'package.json', 'package-lock.json', 'CHANGELOG.md', CHART, 'test/fixtures/releases');
   git('commit', '--message', `release: ${version}`);
   const isSigned = run('git', ['config', 'user.signingkey'], { accept: (status) => status <= 1 }) !== '';
   git('tag', isSigned ? '--sign' : '--annotate', tag, '--message', `Switchboard ${version}`);

