@@ -82,8 +82,8 @@ export class MatrixRelay {
 
   /** @param health when channels are left alone; never unless given */
   static async start(health?: Partial<HealthLimits>): Promise<MatrixRelay> {
-    // So that nothing is let go before its time, however slow the machine is.
-    const relay = await RelayApp.start({ preludeMs: 20_000 }, {}, undefined, health);
+    // Longer than the event loop of a busy machine may stand still.
+    const relay = await RelayApp.start({ preludeMs: 20_000, lingerMs: 20_000 }, {}, undefined, health);
     await relay.applyCatalog(catalog(relay.upstream.url, await deadUrl()));
     return new MatrixRelay(relay);
   }
