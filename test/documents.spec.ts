@@ -89,19 +89,16 @@ describe('the map of the program and its decisions', () => {
   });
 });
 
-describe('the index of the decisions', () => {
-  const FOLDER = join(ROOT, 'docs/decisions');
-  const decisions = globSync('[0-9]*.md', { cwd: FOLDER }).toSorted();
+describe('the decisions', () => {
+  const decisions = globSync('docs/decisions/[0-9]*.md', { cwd: ROOT }).toSorted();
 
-  it('lists every dated page with its number and title', () => {
-    const index = readFileSync(join(FOLDER, 'README.md'), 'utf8').split('\n');
-    const lines = decisions.map((file) => {
-      const page = readFileSync(join(FOLDER, file), 'utf8');
-      const [, number = '', title] = /^# (\d+)\. (.+)\n\nDate: \d{4}-\d{2}-\d{2}\.\n/.exec(page) ?? [];
-      return `- ${number.padStart(4, '0')} [${title}](${file})`;
-    });
-    expect(index.filter((line) => line.startsWith('- '))).toEqual(lines);
-    expect(lines.map((line) => line.slice(2, 6))).toEqual(decisions.map((file) => file.slice(0, 4)));
+  it('have a title with the number of the file, and a date', () => {
+    expect(decisions.length).toBeGreaterThan(30);
+    const isComplete = (path: string): boolean => {
+      const heading = /^# (\d+)\. .+\n\nDate: \d{4}-\d{2}-\d{2}\.\n/.exec(readFileSync(join(ROOT, path), 'utf8'));
+      return heading?.[1]?.padStart(4, '0') === basename(path).slice(0, 4);
+    };
+    expect(decisions.filter((path) => !isComplete(path))).toEqual([]);
   });
 });
 
