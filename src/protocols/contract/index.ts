@@ -7,6 +7,15 @@ export {
   parseResponse,
   readResponseFields,
 } from './classify-upstream.js';
+export {
+  classifyGoogleError,
+  classifyGoogleInnerError,
+  GOOGLE_FUNCTION_NAMES,
+  GOOGLE_TOO_LONG,
+  mediaTypeOf,
+  startOfToolLoop,
+  UNSIGNED_THOUGHT,
+} from './google.js';
 export type {
   ListedModel,
   ResponseReferences,

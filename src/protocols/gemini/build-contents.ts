@@ -4,18 +4,19 @@ import {
   type BuildContext,
   isObjectText,
   malformed,
-  type NameRule,
+  mediaTypeOf,
   type OpaqueReasoning,
   pairResults,
   type Part,
   RawJson,
   type Source,
+  startOfToolLoop,
   textOfFile,
   type ToolCallPart,
   type ToolNames,
   type ToolResultPart,
   type TreeObject,
-  type Turn,
+  UNSIGNED_THOUGHT,
   unsupported,
   type UpstreamTarget,
   wrapFreeform,
@@ -28,9 +29,6 @@ export interface GeminiBuild extends BuildContext {
   readonly names: ToolNames;
 }
 
-/** Function names begin with a letter or an underscore. */
-export const FUNCTION_NAMES: NameRule = { maxLength: 64, invalid: /^[^A-Za-z_]|[^A-Za-z0-9_-]/g };
-
 interface Content {
   readonly role: 'user' | 'model';
   readonly parts: TreeObject[];
@@ -42,7 +40,7 @@ export function buildContents(build: GeminiBuild): readonly TreeObject[] {
   const turns = pairResults(content.turns, warnings);
   const writer = new PartWriter(build);
   const contents: Content[] = [];
-  const checkedFrom = flags.thinkingMode === 'level' ? startOfLoop(turns) : turns.length;
+  const checkedFrom = flags.thinkingMode === 'level' ? startOfToolLoop(turns) : turns.length;
   for (const [index, { role, parts }] of turns.entries()) {
     if (role === 'system') join(contents, 'user', writer.userParts(parts.map(asReminder)));
     else if (role === 'user') join(contents, 'user', writer.userParts(parts));
@@ -213,32 +211,8 @@ function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): Ra
   return { output: text === '' ? emptyResult : text };
 }
 
-const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
-  ['png', 'image/png'],
-  ['jpg', 'image/jpeg'],
-  ['jpeg', 'image/jpeg'],
-  ['webp', 'image/webp'],
-  ['gif', 'image/gif'],
-  ['heic', 'image/heic'],
-  ['heif', 'image/heif'],
-  ['pdf', 'application/pdf'],
-  ['txt', 'text/plain'],
-  ['md', 'text/markdown'],
-  ['csv', 'text/csv'],
-  ['html', 'text/html'],
-]);
-
-/** Other protocols do not state the media type of a URL. Undefined if unknown. */
-function mediaTypeOf(url: string): string | undefined {
-  const [path = ''] = url.split(/[?#]/, 1);
-  return MEDIA_TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
-}
-
 // Models sign reasoning; the signature is on the first function call, or on the last part without calls. It must be
 // sent back on the same part. https://ai.google.dev/gemini-api/docs/thought-signatures
-
-/** Documented placeholder for calls of other models, which skips validation. */
-export const UNSIGNED = 'skip_thought_signature_validator';
 
 export const signedBy = (family: string, signature: string): OpaqueReasoning => ({
   kind: 'encrypted',
@@ -266,7 +240,7 @@ export function placeSignatures(parts: readonly Part[], family: string, demands:
   }
   if (waiting !== undefined) placed.set(waiting.part, waiting.signature);
   const first = parts.find((part): part is ToolCallPart => part.kind === 'tool-call');
-  if (demands && first !== undefined && !placed.has(first)) placed.set(first, UNSIGNED);
+  if (demands && first !== undefined && !placed.has(first)) placed.set(first, UNSIGNED_THOUGHT);
   return placed;
 }
 
@@ -275,10 +249,3 @@ function signatureOf(part: Part, family: string): string | undefined {
   if (part.kind !== 'reasoning' || part.opaque?.kind !== 'encrypted' || part.opaque.family !== family) return undefined;
   return part.opaque.data;
 }
-
-/**
- * Index of the first turn with validated calls: after the last user turn with more than results. Turns with both are
- * treated as results: signing too much is harmless.
- */
-export const startOfLoop = (turns: readonly Turn[]): number =>
-  turns.findLastIndex(({ role, parts }) => role === 'user' && parts.every(({ kind }) => kind !== 'tool-result')) + 1;

@@ -7,6 +7,7 @@ import {
   dropServiceTier,
   type Effort,
   FREEFORM_SCHEMA,
+  GOOGLE_FUNCTION_NAMES,
   jsonHeaders,
   lowestOutputLimit,
   nearestEffort,
@@ -22,14 +23,14 @@ import {
   type UpstreamTarget,
   writeJson,
 } from '../contract/index.js';
-import { buildContents, FUNCTION_NAMES, type GeminiBuild } from './build-contents.js';
+import { buildContents, type GeminiBuild } from './build-contents.js';
 import { geminiFlags } from './flags.js';
 
 /** @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content } = context;
   const flags = geminiFlags(target);
-  const body = buildBody({ ...context, target, flags, names: new ToolNames(content.tools, FUNCTION_NAMES) });
+  const body = buildBody({ ...context, target, flags, names: new ToolNames(content.tools, GOOGLE_FUNCTION_NAMES) });
   return {
     path: pathOf(target.model, target.stream ? 'streamGenerateContent' : 'generateContent'),
     query: target.stream ? 'alt=sse' : '',

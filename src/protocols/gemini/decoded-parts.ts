@@ -3,12 +3,13 @@ import {
   type Annotation,
   type CallContent,
   type CallEvent,
+  GOOGLE_FUNCTION_NAMES,
   PartSequencer,
   RawJson,
   ToolNames,
   unwrapFreeform,
 } from '../contract/index.js';
-import { FUNCTION_NAMES, signedBy } from './build-contents.js';
+import { signedBy } from './build-contents.js';
 
 type PassageKind = 'text' | 'reasoning';
 
@@ -27,7 +28,7 @@ export class ResponseParts {
     private readonly family: string,
   ) {
     this.#sequencer = new PartSequencer(content);
-    this.#names = new ToolNames(content.tools, FUNCTION_NAMES);
+    this.#names = new ToolNames(content.tools, GOOGLE_FUNCTION_NAMES);
   }
 
   get isEmpty(): boolean {

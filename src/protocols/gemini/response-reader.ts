@@ -3,6 +3,7 @@ import {
   type Annotation,
   type CallContent,
   type CallEvent,
+  classifyGoogleInnerError,
   countIn,
   irregularIn,
   type IrregularTotals,
@@ -13,7 +14,6 @@ import {
   type UpstreamTarget,
   withParts,
 } from '../contract/index.js';
-import { innerError } from './errors.js';
 import { ResponseParts } from './decoded-parts.js';
 
 /** Reads one `GenerateContentResponse`, or the pieces of a stream. */
@@ -34,7 +34,7 @@ export class GeminiResponseReader {
   /** @throws AppError when it is an error or has no candidate */
   next(response: JsonObject): CallEvent[] {
     if (this.#stage === 'over') return [];
-    if (response['error']) throw innerError(response);
+    if (response['error']) throw classifyGoogleInnerError(response);
     const begun: CallEvent[] = this.#stage === 'new' ? [{ type: 'call-start' }] : [];
     if (this.#stage === 'new') this.#stage = 'open';
     const events = this.#stage === 'open' ? this.#candidate(response) : [];

@@ -4,6 +4,7 @@ import {
   type CallContent,
   type CallEvent,
   type CallResult,
+  classifyGoogleError,
   dataKind,
   invalidResponse,
   jsonProbe,
@@ -19,7 +20,6 @@ import {
 } from '../contract/index.js';
 import { Upstream } from '../decorators/index.js';
 import { buildGeminiRequest, pathOf } from './build.js';
-import { classifyGeminiError } from './errors.js';
 import { GeminiResponseReader } from './response-reader.js';
 import { GeminiVerbatim } from './verbatim.js';
 import { GEMINI } from './wire.js';
@@ -35,7 +35,7 @@ export class GeminiUpstream implements UpstreamAdapter {
   readonly modelListing = modelListing({ query: 'pageSize=1000', list: 'models', nameOf: nameOfListed });
   readonly buildRequest = buildGeminiRequest;
   readonly decodeResponse = decodeGeminiResponse;
-  readonly classifyError = classifyGeminiError;
+  readonly classifyError = classifyGoogleError;
 
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
     return new GeminiDecoder(content, target);

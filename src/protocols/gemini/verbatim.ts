@@ -2,6 +2,7 @@ import type { JsonObject } from '../../platform/shared/index.js';
 import {
   type Call,
   type CallSignal,
+  classifyGoogleInnerError,
   dataKind,
   HIDDEN,
   type JsonEdit,
@@ -20,14 +21,13 @@ import {
   type StreamMeter,
   type TokenUsage,
   truncatedStream,
+  UNSIGNED_THOUGHT,
   type UpstreamRequest,
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
 } from '../contract/index.js';
-import { UNSIGNED } from './build-contents.js';
 import { pathOf } from './build.js';
-import { innerError } from './errors.js';
 import { OUTPUT_LIMIT, serviceTierOf } from './head.js';
 import { Framing } from './renderer.js';
 import { finishIn, reportsOutput, searchesIn, usageIn } from './response-reader.js';
@@ -78,7 +78,7 @@ const RESPONSE = jsonInterests('usageMetadata', 'error');
 
 /** Reasoning of other upstreams belongs to content that stays, and is replaced by the vendor's placeholder. */
 const signatureEdits = ({ head: { fields } }: Call): readonly JsonEdit[] =>
-  fields.sealedValues.map(({ start, end }) => ({ start, end, text: JSON.stringify(UNSIGNED) }));
+  fields.sealedValues.map(({ start, end }) => ({ start, end, text: JSON.stringify(UNSIGNED_THOUGHT) }));
 
 /** Lowers the client's limit, or sets one. */
 function limitEdits({ head: { fields, outputLimit } }: Call, limit: number | undefined): readonly JsonEdit[] {
@@ -118,7 +118,7 @@ class GeminiMeter implements StreamMeter {
     const kind = dataKind(event);
     if (this.closed || kind === 'none' || kind === 'done') return HIDDEN;
     const response = readData(event);
-    if (response['error']) throw innerError(response);
+    if (response['error']) throw classifyGoogleInnerError(response);
     const output = this.#output(event.text);
     this.#finish(response);
     const signals = [...output, ...this.#usage(response)];

@@ -1,5 +1,5 @@
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
-import { classifyGeminiError, innerError } from './errors.js';
+import { classifyGoogleError, classifyGoogleInnerError } from './google.js';
 
 const errorOf = (code: number, status: string, message: string, ...details: JsonObject[]): JsonObject => ({
   error: { code, message, status, ...(details.length > 0 && { details }) },
@@ -17,9 +17,9 @@ const QUOTA = { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violatio
 const EXCEEDED = 'You exceeded your current quota, please check your plan and billing details.';
 
 const classified = (status: number, body: unknown, headers = {}): AppError =>
-  classifyGeminiError(status, headers, body);
+  classifyGoogleError(status, headers, body);
 
-describe('Gemini error classification', () => {
+describe('classifyGoogleError', () => {
   it.each([
     ['API_KEY_INVALID', 'API key not valid. Please pass a valid API key.'],
     ['API_KEY_INVALID', 'API key expired. Please renew the API key.'],
@@ -132,6 +132,6 @@ describe('Gemini error classification', () => {
     [{ error: { message: 'Oops.' } }, 'upstream_error'],
     [{ error: 'Oops.' }, 'upstream_error'],
   ])('classifies errors within a response: %j', (body, kind) => {
-    expect(innerError(body).kind).toBe(kind);
+    expect(classifyGoogleInnerError(body).kind).toBe(kind);
   });
 });

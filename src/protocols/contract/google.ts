@@ -1,0 +1,113 @@
+import { type AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { classifyUpstream } from './classify-upstream.js';
+import { objectsIn } from './json-text.js';
+import type { Turn } from './translation/content.js';
+import type { NameRule } from './translation/tool-names.js';
+import type { UpstreamHeaders } from './upstream-adapter.js';
+
+// What Google's protocols share.
+
+/** Function names begin with a letter or an underscore. */
+export const GOOGLE_FUNCTION_NAMES: NameRule = { maxLength: 64, invalid: /^[^A-Za-z_]|[^A-Za-z0-9_-]/g };
+
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['webp', 'image/webp'],
+  ['gif', 'image/gif'],
+  ['heic', 'image/heic'],
+  ['heif', 'image/heif'],
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+]);
+
+/** Other protocols do not state the media type of a URL. Undefined if unknown. */
+export function mediaTypeOf(url: string): string | undefined {
+  const [path = ''] = url.split(/[?#]/, 1);
+  return MEDIA_TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
+}
+
+/** Documented placeholder for calls of other models, which skips validation. */
+export const UNSIGNED_THOUGHT = 'skip_thought_signature_validator';
+
+/**
+ * Index of the first turn with validated calls: after the last user turn with more than results. Turns with both are
+ * treated as results: signing too much is harmless.
+ */
+export const startOfToolLoop = (turns: readonly Turn[]): number =>
+  turns.findLastIndex(({ role, parts }) => role === 'user' && parts.every(({ kind }) => kind !== 'tool-result')) + 1;
+
+// Google's errors: `{ error: { code, message, status, details: [{ '@type', … }] } }`, alone or in a list.
+// https://google.aip.dev/193, https://ai.google.dev/gemini-api/docs/troubleshooting
+
+/** HTTP status by name, for errors without a number. */
+const STATUSES: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  OUT_OF_RANGE: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  RESOURCE_EXHAUSTED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+};
+
+/** @param body parsed if JSON, else text */
+export function classifyGoogleError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
+  const error = errorIn(body);
+  if (error === undefined) return classifyUpstream(status, headers, body);
+  const delay = retryDelayOf(error);
+  const withDelay =
+    delay !== undefined && headers['retry-after'] === undefined ? { ...headers, 'retry-after': delay } : headers;
+  return classifyUpstream(status, withDelay, { error: standardMessage(status, error) });
+}
+
+/** Classifies an error within a 200 response. */
+export function classifyGoogleInnerError(body: JsonObject): AppError {
+  const { code, status } = errorIn(body) ?? {};
+  const number = typeof code === 'number' && code >= 400 && code <= 599 ? code : STATUSES[String(status)];
+  return classifyGoogleError(number ?? 500, {}, body);
+}
+
+function errorIn(body: unknown): JsonObject | undefined {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  const error = isJsonObject(first) ? first['error'] : undefined;
+  return isJsonObject(error) ? error : undefined;
+}
+
+const BAD_KEY = /^(?:API_KEY|ACCESS_TOKEN|CREDENTIALS?|ACCOUNT)_/;
+/** Location or billing restrictions of the upstream account. */
+const BAD_PLACE = /^user location is not supported|^gemini api free tier is not available/i;
+const UNKNOWN_MODEL = /^models\/\S+ is not found/i;
+/** As worded by the Gemini API and Vertex AI. */
+export const GOOGLE_TOO_LONG = /input token count.{0,40}(?:exceeds the maximum|only supports up to)/is;
+
+/** Maps the error to common codes, since Google has few. */
+function standardMessage(status: number, error: JsonObject): JsonObject {
+  const message = typeof error['message'] === 'string' ? error['message'] : '';
+  const reasons = objectsIn(error['details']).map(({ reason }) => (typeof reason === 'string' ? reason : ''));
+  // Quota errors per day and per minute have the same message; these details mean per minute.
+  if (status === 429 && isQuota(error)) return {};
+  if (reasons.some((reason) => BAD_KEY.test(reason)) || BAD_PLACE.test(message))
+    return { message, code: 'invalid_api_key' };
+  if (UNKNOWN_MODEL.test(message)) return { message, code: 'model_not_found' };
+  if (GOOGLE_TOO_LONG.test(message)) return { message, code: 'context_length_exceeded' };
+  return { message };
+}
+
+const isQuota = (error: JsonObject): boolean =>
+  objectsIn(error['details']).some(({ '@type': type }) => /\.(?:RetryInfo|QuotaFailure)$/.test(String(type)));
+
+/** `34s` or `0.5s` as in `retry-after`. */
+function retryDelayOf(error: JsonObject): string | undefined {
+  const delays = objectsIn(error['details']).map(
+    ({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(String(retryDelay))?.[1],
+  );
+  return delays.find((delay) => delay !== undefined);
+}
