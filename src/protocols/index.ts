@@ -4,3 +4,4 @@ export { ResponsesModule } from './responses/index.js';
 export { ChatCompletionsModule } from './chat-completions/chat-completions.module.js';
 export { MessagesModule } from './messages/messages.module.js';
 export { GeminiModule } from './gemini/gemini.module.js';
+export { InteractionsModule } from './interactions/interactions.module.js';

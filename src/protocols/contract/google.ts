@@ -41,10 +41,11 @@ export const UNSIGNED_THOUGHT = 'skip_thought_signature_validator';
 export const startOfToolLoop = (turns: readonly Turn[]): number =>
   turns.findLastIndex(({ role, parts }) => role === 'user' && parts.every(({ kind }) => kind !== 'tool-result')) + 1;
 
-// Google's errors: `{ error: { code, message, status, details: [{ '@type', … }] } }`, alone or in a list.
-// https://google.aip.dev/193, https://ai.google.dev/gemini-api/docs/troubleshooting
+// Google's errors: `{ error: { code, message, status, details: [{ '@type', … }] } }`, alone or in a list, or with a code
+// in words: `{ error: { code: 'invalid_request', message } }`. https://google.aip.dev/193,
+// https://ai.google.dev/gemini-api/docs/troubleshooting, https://ai.google.dev/gemini-api/docs/api-errors
 
-/** HTTP status by name, for errors without a number. */
+/** HTTP status by name or code, for errors without a number. */
 const STATUSES: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
@@ -56,6 +57,18 @@ const STATUSES: Readonly<Record<string, number>> = {
   INTERNAL: 500,
   UNAVAILABLE: 503,
   DEADLINE_EXCEEDED: 504,
+  invalid_request: 400,
+  failed_precondition: 400,
+  out_of_range: 400,
+  parameter_unknown: 400,
+  authentication: 401,
+  payment_required: 402,
+  permission_denied: 403,
+  not_found: 404,
+  model_not_found: 404,
+  rate_limit_exceeded: 429,
+  quota_exceeded: 429,
+  service_unavailable: 503,
 };
 
 /** @param body parsed if JSON, else text */
@@ -71,7 +84,7 @@ export function classifyGoogleError(status: number, headers: UpstreamHeaders, bo
 /** Classifies an error within a 200 response. */
 export function classifyGoogleInnerError(body: JsonObject): AppError {
   const { code, status } = errorIn(body) ?? {};
-  const number = typeof code === 'number' && code >= 400 && code <= 599 ? code : STATUSES[String(status)];
+  const number = typeof code === 'number' && code >= 400 && code <= 599 ? code : STATUSES[String(status ?? code)];
   return classifyGoogleError(number ?? 500, {}, body);
 }
 
@@ -88,17 +101,24 @@ const UNKNOWN_MODEL = /^models\/\S+ is not found/i;
 /** As worded by the Gemini API and Vertex AI. */
 export const GOOGLE_TOO_LONG = /input token count.{0,40}(?:exceeds the maximum|only supports up to)/is;
 
+/** Common codes by Google's; those of its other codes follow from the status. */
+const CODES: Readonly<Record<string, string>> = {
+  model_not_found: 'model_not_found',
+  parameter_unknown: 'unknown_parameter',
+  quota_exceeded: 'insufficient_quota',
+};
+
 /** Maps the error to common codes, since Google has few. */
 function standardMessage(status: number, error: JsonObject): JsonObject {
   const message = typeof error['message'] === 'string' ? error['message'] : '';
   const reasons = objectsIn(error['details']).map(({ reason }) => (typeof reason === 'string' ? reason : ''));
   // Quota errors per day and per minute have the same message; these details mean per minute.
-  if (status === 429 && isQuota(error)) return {};
+  if (status === 429 && (isQuota(error) || error['code'] === 'rate_limit_exceeded')) return {};
   if (reasons.some((reason) => BAD_KEY.test(reason)) || BAD_PLACE.test(message))
     return { message, code: 'invalid_api_key' };
   if (UNKNOWN_MODEL.test(message)) return { message, code: 'model_not_found' };
   if (GOOGLE_TOO_LONG.test(message)) return { message, code: 'context_length_exceeded' };
-  return { message };
+  return { message, code: CODES[String(error['code'])] };
 }
 
 const isQuota = (error: JsonObject): boolean =>

@@ -6,6 +6,7 @@ import { chatClient } from './chat-completions/client.js';
 import { chatVendor } from './chat-completions/vendor.js';
 import { geminiClient } from './gemini/client.js';
 import { geminiVendor } from './gemini/vendor.js';
+import { interactionsVendor } from './interactions/vendor.js';
 import { messagesClient } from './messages/client.js';
 import { messagesVendor } from './messages/vendor.js';
 import { responsesClient } from './responses/client.js';
@@ -21,6 +22,7 @@ export const CLIENTS: readonly ClientDouble[] = [
 export const VENDORS: readonly VendorDouble[] = [
   chatVendor, //
   geminiVendor,
+  interactionsVendor,
   messagesVendor,
   responsesVendor,
 ];

@@ -1,0 +1,157 @@
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import {
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  countIn,
+  dataKind,
+  invalidResponse,
+  objectIn,
+  objectsIn,
+  parseJsonTree,
+  resultOf,
+  type SseEvent,
+  type StopReason,
+  type StreamDecoder,
+  tierIn,
+  type TokenUsage,
+  truncatedStream,
+  unreadableEvent,
+  type UpstreamTarget,
+} from '../contract/index.js';
+import { ResponseSteps } from './decoded-steps.js';
+import { classifyInteractionsInnerError, failureIn, isBlocked, unexplainedFailure } from './errors.js';
+import { usageIn, withSearches } from './usage.js';
+
+/** Decodes the events of an interaction, or a whole one. */
+export class InteractionsDecoder implements StreamDecoder {
+  readonly #steps: ResponseSteps;
+  #stage: 'new' | 'open' | 'over' = 'new';
+  /** As reported since the last output. */
+  #usage: TokenUsage | undefined;
+
+  constructor(content: CallContent, target: UpstreamTarget) {
+    this.#steps = new ResponseSteps(content, target.family);
+  }
+
+  next(event: SseEvent): readonly CallEvent[] {
+    const kind = dataKind(event);
+    if (this.#stage === 'over' || kind === 'none' || kind === 'done') return [];
+    const said = parseObject(event.data);
+    if (said === undefined) throw unreadableEvent();
+    return this.#event(said);
+  }
+
+  end(): readonly CallEvent[] {
+    if (this.#stage === 'over') return [];
+    throw truncatedStream();
+  }
+
+  /** @throws AppError when it is an error, or unfinished */
+  whole(interaction: JsonObject): readonly CallEvent[] {
+    if (isJsonObject(interaction['error'])) throw classifyInteractionsInnerError(interaction['error']);
+    if (typeof interaction['status'] !== 'string')
+      throw invalidResponse('a response in the format of another protocol');
+    return [...this.#begin(), ...this.#complete(interaction)];
+  }
+
+  /** Unknown events are ignored. */
+  #event(said: JsonObject): CallEvent[] {
+    const { event_type: type, error } = said;
+    if (isJsonObject(error)) return this.#fail(error);
+    switch (type) {
+      case 'interaction.created':
+      case 'interaction.status_update':
+        return [...this.#begin(), ...this.#report(said['usage'])];
+      case 'step.start':
+        this.#usage = undefined;
+        return [...this.#begin(), ...this.#steps.start(indexOf(said), objectIn(said, 'step'))];
+      case 'step.delta':
+        this.#usage = undefined;
+        return [...this.#begin(), ...this.#steps.delta(indexOf(said), objectIn(said, 'delta'))];
+      case 'step.stop':
+        return [...this.#begin(), ...this.#steps.stop(indexOf(said)), ...this.#report(said['usage'])];
+      case 'interaction.completed':
+        return [...this.#begin(), ...this.#complete(objectIn(said, 'interaction'))];
+      default:
+        return [];
+    }
+  }
+
+  #begin(): CallEvent[] {
+    if (this.#stage !== 'new') return [];
+    this.#stage = 'open';
+    return [{ type: 'call-start' }];
+  }
+
+  /** Usage before the end, which does not count what follows. */
+  #report(reported: unknown): CallEvent[] {
+    const usage = usageIn(reported);
+    if (usage === undefined) return [];
+    this.#usage = usage;
+    return [{ type: 'usage-update', usage, isProvisional: true }];
+  }
+
+  /** A blocked response is no failure: it ends where it was blocked. */
+  #fail(error: JsonObject): CallEvent[] {
+    if (!isBlocked(error)) throw classifyInteractionsInnerError(error);
+    return [...this.#begin(), ...this.#end('content_filter', this.#usage)];
+  }
+
+  /** Only whole responses contain the steps, and streams without any. */
+  #complete(interaction: JsonObject): CallEvent[] {
+    const steps = this.#steps.isEmpty ? objectsIn(interaction['steps']) : [];
+    const decoded = steps.flatMap((step, index) => [...this.#steps.start(index, step), ...this.#steps.stop(index)]);
+    const reason = this.#reasonOf(interaction);
+    const usage = usageIn(interaction['usage']);
+    return [...decoded, ...this.#end(reason, usage && { ...usage, ...tierIn(interaction['service_tier']) })];
+  }
+
+  #end(reason: StopReason, usage: TokenUsage | undefined): CallEvent[] {
+    this.#stage = 'over';
+    const stopped: CallEvent[] = [...this.#steps.finish(), { type: 'call-stop', reason }];
+    if (usage === undefined) return [...stopped, { type: 'call-end' }];
+    return [
+      ...stopped,
+      { type: 'usage-update', usage: withSearches(usage, this.#steps.searches) },
+      { type: 'call-end' },
+    ];
+  }
+
+  /** @throws AppError when there is no response */
+  #reasonOf(interaction: JsonObject): StopReason {
+    const status = String(interaction['status']);
+    if (!FAILED.has(status)) return LIMITED.has(status) ? 'max_tokens' : this.#steps.hasCalls ? 'tool_calls' : 'end';
+    const failure = failureIn(interaction);
+    if (failure === undefined) throw unexplainedFailure(status);
+    if (!isBlocked(failure)) throw classifyInteractionsInnerError(failure);
+    return 'content_filter';
+  }
+}
+
+/** Statuses of interactions without a complete response. Unknown ones are normal ends. */
+const FAILED: ReadonlySet<string> = new Set(['failed', 'cancelled', 'in_progress', 'queued']);
+/** With `requires_continuation`, the vendor's own limit of a request is met, and more would need another request. */
+const LIMITED: ReadonlySet<string> = new Set(['incomplete', 'requires_continuation', 'budget_exceeded']);
+
+/** Decodes an unstreamed response. @throws AppError as `UpstreamAdapter.decodeResponse` */
+export function decodeInteractionsResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
+  const interaction = parseObject(body);
+  if (interaction === undefined) throw invalidResponse('a response that is not a JSON object');
+  return resultOf(new InteractionsDecoder(content, target).whole(interaction));
+}
+
+const indexOf = (said: JsonObject): number => countIn(said, 'index') ?? 0;
+
+const ARGUMENTS: ReadonlySet<string> = new Set(['arguments']);
+
+/** Undefined if it is none. Arguments stay as written, for which the grammar must have been checked. */
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const value: unknown = text.includes('"function_call"') ? parseJsonTree(text, ARGUMENTS) : parsed;
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
+import { THOUGHT } from '../../../support/scripted-content.js';
+import type { VendorDouble } from '../../vendor-double.js';
+import { interactionsBody, interactionsEvents, THOUGHT_SIGNATURE } from './answers.js';
+import { readInteractionsRequest, requestIn } from './requests.js';
+import { expectInteractionsRules } from './rules.js';
+
+/** https://ai.google.dev/gemini-api/docs/api-errors */
+const CODES: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'authentication',
+  403: 'permission_denied',
+  404: 'model_not_found',
+  429: 'rate_limit_exceeded',
+  500: 'api_error',
+  503: 'service_unavailable',
+};
+
+const errorBody = (status: number, message: string) => ({ error: { code: CODES[status] ?? 'api_error', message } });
+
+/** The Interactions API of the Gemini API, with a model that signs its thoughts and rejects sampling. */
+export const interactionsVendor: VendorDouble = {
+  id: 'interactions',
+  flags: { reasoning: true, samplingFixed: true, prefill: false, resultMedia: true, hostedWebSearch: true },
+  lacks: { 'one call at a time': 'whether calls come one by one is the model’s to decide' },
+  isCall: ({ path }) => path.endsWith('/interactions'),
+  wantsStream: streamIn,
+  modelOf: modelIn,
+  headers: {},
+  listing: {
+    // Otherwise only the first fifty models are listed.
+    expectRequest({ path, query }) {
+      expect([path, Number(query.get('pageSize'))]).toEqual(['/models', 1000]);
+    },
+    body: (names) => ({
+      models: [
+        ...names.map((name) => ({
+          name: `models/${name}`,
+          supportedGenerationMethods: ['generateContent', 'countTokens'],
+        })),
+        { name: 'models/vendor-embedding', supportedGenerationMethods: ['embedContent'] },
+      ],
+    }),
+  },
+  events: interactionsEvents,
+  body: interactionsBody,
+  errorBody,
+  tooLong: {
+    status: 400,
+    body: errorBody(400, 'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).'),
+  },
+  errorEvents: (message) => [{ event: 'error', data: { ...errorBody(500, message), event_type: 'error' } }],
+  closes: /"event_type":"interaction\.completed"|"content_blocked"/,
+  readRequest: readInteractionsRequest,
+  expectRequest: expectInteractionsRules,
+  reasoningMark: THOUGHT_SIGNATURE,
+  /** Exactly as received, before its call. */
+  expectReasoning(request) {
+    const steps = requestIn(request).input;
+    const at = steps.findIndex(({ signature }) => signature === THOUGHT_SIGNATURE);
+    expect(steps[at]).toEqual({
+      type: 'thought',
+      signature: THOUGHT_SIGNATURE,
+      summary: [{ type: 'text', text: THOUGHT }],
+    });
+    expect(steps[at + 1]?.type).toBe('function_call');
+  },
+};
