@@ -108,6 +108,22 @@ describe('classifyGoogleError', () => {
     expect(classified(status, errorOf(status, name, 'Oops.'))).toMatchObject({ kind, details: { failover: true } });
   });
 
+  it.each([
+    ['rate_limit_exceeded', 429, { kind: 'rate_limit_exceeded' }],
+    ['quota_exceeded', 429, { details: { outOfMoney: true } }],
+    ['payment_required', 402, { details: { outOfMoney: true } }],
+    ['authentication', 401, { kind: 'upstream_auth' }],
+    ['model_not_found', 404, { details: { unknownModel: true } }],
+    ['parameter_unknown', 400, { kind: 'invalid_request', details: { fault: 'unsupported_parameter' } }],
+    ['invalid_request', 400, { kind: 'invalid_request', code: undefined }],
+    ['service_unavailable', 503, { kind: 'server_is_overloaded' }],
+    ['api_error', 500, { kind: 'upstream_error' }],
+  ])('classifies the code %s, with a status and within a response', (code, status, expected) => {
+    const body = { error: { code, message: status === 429 ? EXCEEDED : 'Oops.' } };
+    expect(classified(status, body)).toMatchObject(expected);
+    expect(classifyGoogleInnerError(body)).toMatchObject(expected);
+  });
+
   it('reads lists and unstructured bodies', () => {
     expect(classified(429, [errorOf(429, 'RESOURCE_EXHAUSTED', EXCEEDED, retryIn('3s'))])).toMatchObject({
       kind: 'rate_limit_exceeded',
