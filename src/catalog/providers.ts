@@ -143,6 +143,17 @@ export const PROVIDERS: readonly ProviderPreset[] = [
     families: GEMINI_FAMILIES,
   },
   {
+    id: 'google-interactions',
+    label: 'Google (Interactions API)',
+    protocol: 'interactions',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    needsKey: true,
+    keyExample: 'AIza…',
+    book: 'google',
+    flags: { hostedWebSearch: true, resultMedia: true },
+    families: GEMINI_FAMILIES,
+  },
+  {
     id: 'openrouter',
     label: 'OpenRouter',
     protocol: 'chat-completions',

@@ -15,6 +15,7 @@ const MODELS: Readonly<Record<string, string>> = {
   openai: 'gpt-5.4-mini',
   anthropic: 'claude-sonnet-4-5',
   google: 'gemini-3.8-flash',
+  'google-interactions': 'gemini-3.8-flash',
   openrouter: 'anthropic/claude-haiku-4.5',
   azure: 'gpt-5.4-mini',
   bedrock: 'openai.gpt-oss-120b',
@@ -33,7 +34,7 @@ const LISTED = ['gpt-5.5', 'gpt-5.4-mini', 'house-model', 'other-model'];
 /** The header that carries a provider's key. */
 function credentialOf(id: string, protocol: string): readonly [string, string] {
   if (id === 'azure') return ['api-key', KEY];
-  if (protocol === 'gemini') return ['x-goog-api-key', KEY];
+  if (['gemini', 'interactions'].includes(protocol)) return ['x-goog-api-key', KEY];
   return id === 'anthropic' ? ['x-api-key', KEY] : ['authorization', `Bearer ${KEY}`];
 }
 

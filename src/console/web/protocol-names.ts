@@ -13,6 +13,7 @@ const KNOWN: Readonly<Record<string, readonly [short: string, vendor: string]>> 
   'chat-completions': ['Chat', 'OpenAI'],
   messages: ['Messages', 'Anthropic'],
   gemini: ['Gemini', 'Google'],
+  interactions: ['Interactions', 'Google'],
 };
 
 /** Other protocols come last, under their own name. */

@@ -8,6 +8,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   C: 'chat-completions',
   M: 'messages',
   G: 'gemini',
+  I: 'interactions',
 };
 
 /** Parses `| `audio` | R C | …`: flag names and their protocols. */
@@ -15,7 +16,7 @@ function documented(): [name: string, of: string[]][] {
   const [, table = ''] = readFileSync(DOCUMENT, 'utf8').split('## Flags');
   return [...(table.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)`\s*\| ([^|]*)\|/gm)].map(([, name = '', of = '']) => [
     name,
-    (of.match(/\b[RCMG]\b/g) ?? []).map((letter) => LETTERS[letter] ?? letter).toSorted(),
+    (of.match(/\b[RCMGI]\b/g) ?? []).map((letter) => LETTERS[letter] ?? letter).toSorted(),
   ]);
 }
 

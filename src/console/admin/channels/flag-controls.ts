@@ -111,7 +111,8 @@ const R = 'responses';
 const C = 'chat-completions';
 const M = 'messages';
 const G = 'gemini';
-const ALL = [R, C, M, G];
+const I = 'interactions';
+const ALL = [R, C, M, G, I];
 const SWITCH = ['true', 'false'];
 
 const flag = (
@@ -165,7 +166,7 @@ export const FLAGS: readonly FlagLabels[] = [
   flag('reasoning', ALL, 'switch', 'Reasoning', 'The models support reasoning.'),
   flag(
     'thinkingMode',
-    [R, M, G],
+    [R, M, G, I],
     ['budget', 'adaptive', 'always', 'level', 'none'],
     'Reasoning control',
     'How the upstream sets reasoning: token budget, effort (adaptive), level, always on, or not at all.',
@@ -195,7 +196,7 @@ export const FLAGS: readonly FlagLabels[] = [
   flag('penalties', [G], 'switch', 'Penalties', 'Supports presence_penalty and frequency_penalty.'),
   flag(
     'stopMax',
-    [C, G],
+    [C, G, I],
     'count',
     'Stop sequences',
     'Maximum stop sequences the upstream accepts; the relay enforces the rest.',
@@ -216,22 +217,22 @@ export const FLAGS: readonly FlagLabels[] = [
     'Mid-conversation instructions',
     'Native: accepts instructions within the conversation. User: sends them as user text.',
   ),
-  flag('prefill', [M, G], 'switch', 'Prefill', 'Accepts conversations that end with an assistant message.'),
+  flag('prefill', [M, G, I], 'switch', 'Prefill', 'Accepts conversations that end with an assistant message.'),
   flag('customTools', [C], 'switch', 'Custom tools', 'Supports tools with free-form text input.'),
   flag('allowedTools', [R, C], 'switch', 'Allowed tools', 'Supports limiting the tool choice to some tools.'),
   flag('strictSchema', [C, M], 'switch', 'Strict schemas', 'Supports strict tools and schemas.'),
   flag(
     'structuredOutput',
-    [C, M, G],
+    [C, M, G, I],
     [...SWITCH, 'alone'],
     'Structured output',
     'Can enforce a response schema. “Alone”: only in requests without tools.',
   ),
   flag('hostedWebSearch', ALL, 'text', 'Web search', 'Hosted web search: true, false, or the tool type to use.'),
   flag('imageUrl', ALL, 'switch', 'Images by URL', 'Fetches images by URL.'),
-  flag('audio', [R, C, G], 'switch', 'Audio', 'Accepts audio input.'),
+  flag('audio', [R, C, G, I], 'switch', 'Audio', 'Accepts audio input.'),
   flag('emptyToolResultText', ALL, 'switch', 'Empty tool results', 'Sends empty tool results as “(no output)”.'),
-  flag('resultMedia', [G], 'switch', 'Media in tool results', 'Tool results can contain images and files.'),
+  flag('resultMedia', [G, I], 'switch', 'Media in tool results', 'Tool results can contain images and files.'),
   flag('toolIdStyle', [C], ['alphanumeric9'], 'Tool call IDs', 'Requires nine-character alphanumeric tool call IDs.'),
   flag('autoCacheControl', [M], 'switch', 'Cache markers', 'Adds cache markers to prompts without any.'),
 ];
