@@ -100,7 +100,7 @@ const ENOUGH_OF_ONES_OWN = 6;
 const ENOUGH_DIFFERENT = 5;
 
 /** The owner of the new password. */
-interface Owner {
+interface PasswordOwner {
   readonly email: string;
   readonly name: string;
 }
@@ -109,7 +109,7 @@ interface Owner {
  * Checks a chosen password: its length, and that it is not easily guessed. No character classes are required.
  * @throws InvalidAccount saying what to enter
  */
-export function checkChoice(password: Secret, owner: Owner): void {
+export function checkChoice(password: Secret, owner: PasswordOwner): void {
   if (!isAcceptablePassword(password)) {
     const isShort = Array.from(password.reveal()).length < 100;
     throw new InvalidAccount(
@@ -125,7 +125,7 @@ export function checkChoice(password: Secret, owner: Owner): void {
 }
 
 /** Whether too little remains beside common words, repetitions and sequences. */
-function isCommon(password: string, { email, name }: Owner): boolean {
+function isCommon(password: string, { email, name }: PasswordOwner): boolean {
   const text = password.toLowerCase();
   const own = [...email.toLowerCase().split(/[@.+_-]/), email.toLowerCase(), ...name.toLowerCase().split(/\s+/)];
   const words = [...own.filter((word) => word.length >= 3), ...WORDS].toSorted(

@@ -42,7 +42,7 @@ export interface Visit {
 }
 
 /** Why access was refused. */
-type Refusal = 'password' | 'code' | 'suspended' | 'operators only' | 'foreign form';
+type RefusalReason = 'password' | 'code' | 'suspended' | 'operators only' | 'foreign form';
 
 /**
  * Logs sign-ins, refusals and sign-outs. Accounts appear by ID; email addresses and input are never logged. Anonymous
@@ -57,7 +57,7 @@ export class SecurityLog {
   }
 
   /** @param account undefined: no such account */
-  refused(why: Refusal, account: string | undefined, ip: string): void {
+  refused(why: RefusalReason, account: string | undefined, ip: string): void {
     this.logger.warn({ account, ip, why }, MESSAGES[why]);
   }
 
@@ -72,7 +72,7 @@ export class SecurityLog {
   }
 }
 
-const MESSAGES: Readonly<Record<Refusal, string>> = {
+const MESSAGES: Readonly<Record<RefusalReason, string>> = {
   password: 'Sign-in failed: wrong email or password.',
   code: 'Sign-in failed: correct password, wrong two-factor code.',
   suspended: 'Sign-in failed: account suspended.',

@@ -17,7 +17,7 @@ export interface CatalogFollower {
 /** A model that is not stored; available in every group. */
 export type FallbackModel = Omit<CatalogModel, 'groups'>;
 
-interface Fallback {
+interface ModelFallback {
   readonly models: readonly FallbackModel[];
   readonly active: () => boolean;
 }
@@ -44,7 +44,7 @@ export class CatalogService implements OnModuleInit, OnModuleDestroy {
   private readonly copy: ReconnectingCopy<CatalogReading>;
   private stored = NOTHING;
   private withFallback = NOTHING;
-  private fallback: Fallback | undefined;
+  private fallback: ModelFallback | undefined;
 
   constructor(
     private readonly dataSource: DataSource,

@@ -9,7 +9,7 @@ export interface Credentials {
   readonly error: string | undefined;
 }
 
-type Reading = { readonly key: string } | { readonly error: string } | undefined;
+type ReadKey = { readonly key: string } | { readonly error: string } | undefined;
 
 const SEND = 'Use "Authorization: Bearer sk-…" with a single space.';
 /** Besides Authorization: headers of Messages, Azure and Gemini clients. Tried in this order. */
@@ -29,7 +29,7 @@ export function readCredentials(headers: IncomingHttpHeaders, rawHeaders: readon
   return { candidates: [...candidates], error: sent.length === 0 ? `missing API key. ${SEND}` : errors[0] };
 }
 
-function readAuthorization(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): Reading {
+function readAuthorization(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): ReadKey {
   if (timesSent('authorization', rawHeaders) > 1)
     return { error: `duplicate Authorization header. Send it once: "Authorization: Bearer sk-…".` };
   if (headers.authorization === undefined) return undefined;
@@ -64,7 +64,7 @@ function keyError(key: string): string | undefined {
   return undefined;
 }
 
-function readKeyHeader(name: (typeof KEY_HEADERS)[number], headers: IncomingHttpHeaders): Reading {
+function readKeyHeader(name: (typeof KEY_HEADERS)[number], headers: IncomingHttpHeaders): ReadKey {
   const value = headers[name];
   if (value === undefined) return undefined;
   const key = trimmed(String(value));

@@ -21,7 +21,7 @@ const TICK_MS = 50;
 /** Unused capacity is kept this long, so that a few mistakes at once get immediate responses. */
 const SAVED_MS = 100;
 
-interface Waiting {
+interface DelayedResponse {
   readonly gone: () => boolean;
   readonly leave: () => void;
 }
@@ -34,7 +34,7 @@ interface Waiting {
 @Injectable()
 export class InvalidKeyThrottle implements OnModuleDestroy {
   /** Queued requests by network, the next network first. */
-  private readonly lines = new Map<string, Waiting[]>();
+  private readonly lines = new Map<string, DelayedResponse[]>();
   private waiting = 0;
   private turns = 0;
   private countedMs = -Infinity;

@@ -21,7 +21,7 @@ const NEW = SELECT_CALLERS(`(SELECT (jsonb_populate_record(NULL::api_keys, jsonb
   'id', $2::text, 'account_id', $1::text, 'name', '', 'secret_hash', '', 'state', 'enabled', 'version', 1,
   'strict', false, 'never_stores', false))).*)`);
 
-interface Row {
+interface KeyRow {
   readonly id: string;
   readonly name: string;
   readonly state: KeyState;
@@ -51,7 +51,7 @@ export class CallerRepository {
   /** By position; undefined for unknown hashes. */
   async findByHashes(hashes: readonly Buffer[]): Promise<readonly (Caller | undefined)[]> {
     const text = `${STORED} WHERE k.secret_hash = ANY ($1::bytea[])`;
-    const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-hash', text, values: [hashes] });
+    const { rows } = await this.pools.admission.query<KeyRow>({ name: 'callers-by-hash', text, values: [hashes] });
     const callers = new Map(rows.map((row) => [row.secret_hash.toString('base64'), callerOf(row)]));
     return hashes.map((hash) => callers.get(hash.toString('base64')));
   }
@@ -59,18 +59,18 @@ export class CallerRepository {
   /** Unordered; unknown IDs are left out. */
   async findByIds(keyIds: readonly string[]): Promise<readonly Caller[]> {
     const text = `${STORED} WHERE k.id = ANY ($1::text[])`;
-    const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-id', text, values: [keyIds] });
+    const { rows } = await this.pools.admission.query<KeyRow>({ name: 'callers-by-id', text, values: [keyIds] });
     return rows.map(callerOf);
   }
 
   /** The caller that a new key with default settings would have. */
   async ofNewKey(accountId: string, keyId: string): Promise<Caller | undefined> {
-    const { rows } = await this.pools.general.query<Row>({ text: NEW, values: [accountId, keyId] });
+    const { rows } = await this.pools.general.query<KeyRow>({ text: NEW, values: [accountId, keyId] });
     return rows[0] && callerOf(rows[0]);
   }
 }
 
-const callerOf = (row: Row): Caller => ({
+const callerOf = (row: KeyRow): Caller => ({
   keyId: row.id,
   keyName: row.name,
   keyState: row.state,

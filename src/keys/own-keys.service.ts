@@ -11,7 +11,7 @@ import type { KeyFilter, KeyPage, KeyPosition, OwnKey } from './own-key.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 
 /** Everything read or changed here belongs to this account. */
-type Owner = Pick<Visitor, 'accountId' | 'groupName'>;
+type KeyOwner = Pick<Visitor, 'accountId' | 'groupName'>;
 
 export const PAGE_KEYS = 50;
 /** Per account, not counting deleted keys. Concurrent creation may exceed it slightly. */
@@ -64,7 +64,7 @@ export class OwnKeys {
    * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible, InvalidLimit
    * @throws NetworksNotPossible
    */
-  async create(owner: Owner, settings: KeySettings): Promise<CreatedApiKey> {
+  async create(owner: KeyOwner, settings: KeySettings): Promise<CreatedApiKey> {
     this.checkOffered(owner, settings, undefined);
     await this.checkRoom(owner.accountId);
     return this.keys.create({ ...settings, accountId: owner.accountId });
@@ -99,7 +99,7 @@ export class OwnKeys {
    * @param version version that the change is based on
    * @throws KeyChangedMeanwhile, and the errors of `create`
    */
-  async change(owner: Owner, id: string, version: number, settings: KeySettings): Promise<void> {
+  async change(owner: KeyOwner, id: string, version: number, settings: KeySettings): Promise<void> {
     const key = { accountId: owner.accountId, id };
     this.checkOffered(owner, settings, await this.get(key));
     await this.changes.setAll(key, version, settings);
@@ -134,7 +134,7 @@ export class OwnKeys {
     }
   }
 
-  private checkOffered(owner: Owner, { groupName, models = [] }: KeySettings, before: OwnKey | undefined): void {
+  private checkOffered(owner: KeyOwner, { groupName, models = [] }: KeySettings, before: OwnKey | undefined): void {
     const group = groupName ?? groupOfViewer(owner);
     const sameGroup = group === before?.group;
     if (groupName !== undefined && !sameGroup && !this.offer.groupsFor(owner).some(({ name }) => name === groupName))

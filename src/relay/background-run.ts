@@ -113,7 +113,7 @@ class NotInBackground extends AppError {
 }
 
 /** A call whose response is recorded. */
-interface RecordedCall {
+interface RecordedRun {
   readonly call: Call;
   readonly responseAdapter: ProtocolAdapter;
   readonly facts: ReplyFacts;
@@ -146,7 +146,7 @@ export class BackgroundRun {
   private resolveOver: () => void = () => undefined;
 
   constructor(
-    private readonly recorded: RecordedCall,
+    private readonly recorded: RecordedRun,
     private readonly owner: ResponseOwner,
     private readonly store: BackgroundResponses,
   ) {

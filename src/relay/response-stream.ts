@@ -22,7 +22,7 @@ const MAX_IDLE_SIZE = 4 * 1024;
 const EMPTY_LINES = 2;
 
 /** Bytes, or text to be encoded. */
-type Piece = Uint8Array | string;
+type RawChunk = Uint8Array | string;
 
 /**
  * A stream to the client: whole events as left or produced by the meter, those of one upstream chunk in one frame.
@@ -31,11 +31,11 @@ type Piece = Uint8Array | string;
  */
 export class ResponseStream implements ResponseSink {
   private readonly splitter = new SseSplitter();
-  private prelude: Piece[] = [];
+  private prelude: RawChunk[] = [];
   private preludeSignals: CallSignal[] = [];
   private preludeSize = 0;
   private preludeTimer: NodeJS.Timeout | undefined;
-  private ending: Piece[] | undefined;
+  private ending: RawChunk[] | undefined;
   private endingSignals: CallSignal[] = [];
   private lingerTimer: NodeJS.Timeout | undefined;
   /** An event of the response itself has arrived. */
@@ -84,7 +84,7 @@ export class ResponseStream implements ResponseSink {
   }
 
   private pass(events: readonly SseEvent[]): void {
-    const pieces: Piece[] = [];
+    const pieces: RawChunk[] = [];
     const signals: CallSignal[] = [];
     try {
       for (const event of events) {
@@ -116,7 +116,7 @@ export class ResponseStream implements ResponseSink {
     return reading;
   }
 
-  private release(pieces: Piece[], signals: CallSignal[]): void {
+  private release(pieces: RawChunk[], signals: CallSignal[]): void {
     if (pieces.length === 0 && signals.length === 0) return;
     if (this.response.committed) return this.emit(pieces, signals);
     this.prelude.push(...pieces);
@@ -134,7 +134,7 @@ export class ResponseStream implements ResponseSink {
     this.emit(pieces, signals);
   }
 
-  private emit(pieces: readonly Piece[], signals: readonly CallSignal[]): void {
+  private emit(pieces: readonly RawChunk[], signals: readonly CallSignal[]): void {
     this.response.commit();
     this.out.next({ bytes: join(pieces), signals, last: false });
   }
@@ -176,7 +176,7 @@ export class ResponseStream implements ResponseSink {
 }
 
 /** Encodes text at once: per event it would be a fifth of a translation's cost. */
-function join(pieces: readonly Piece[]): Uint8Array {
+function join(pieces: readonly RawChunk[]): Uint8Array {
   if (pieces.every((piece) => typeof piece === 'string')) return Buffer.from(pieces.join(''));
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
   return asOneView(bytes) ?? Buffer.concat(bytes);

@@ -27,12 +27,16 @@ export class TranslationThread {
   readonly maxHeapMib: number = 2048;
 }
 
-type Job = TranslationJob extends infer Each ? (Each extends TranslationJob ? Omit<Each, 'body'> : never) : never;
+type QueuedTranslation = TranslationJob extends infer Each
+  ? Each extends TranslationJob
+    ? Omit<Each, 'body'>
+    : never
+  : never;
 
 /** A large request to translate. */
 interface QueuedRequest {
   readonly accountId: string;
-  readonly job: Job;
+  readonly job: QueuedTranslation;
   readonly body: CallBody;
   /** JSON values in the body. */
   readonly values: number;

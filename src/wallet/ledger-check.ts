@@ -9,7 +9,7 @@ export interface LedgerReport {
 }
 
 /** Result of a rule's query: subjects whose figures differ. Integers as text. */
-interface Difference {
+interface DifferenceRow {
   readonly subject: string;
   readonly stored: string;
   readonly expected: string;
@@ -25,7 +25,7 @@ export class LedgerCheck {
     return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
       const differences: string[] = [];
       for (const rule of LEDGER_RULES) {
-        const rows = await manager.query<Difference[]>(rule.sql);
+        const rows = await manager.query<DifferenceRow[]>(rule.sql);
         differences.push(...rows.map((row) => describe(rule, row)));
       }
       return { exact: differences.length === 0, differences };
@@ -33,7 +33,7 @@ export class LedgerCheck {
   }
 }
 
-function describe({ what, source, unit }: LedgerRule, { subject, stored, expected }: Difference): string {
+function describe({ what, source, unit }: LedgerRule, { subject, stored, expected }: DifferenceRow): string {
   const [is, shouldBe] = [stored, expected].map((text) => (unit === 'usd' ? `$${formatUsd(BigInt(text))}` : text));
   return `${what} ${subject} is ${is}, but ${source} ${shouldBe}`;
 }

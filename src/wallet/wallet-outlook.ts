@@ -67,8 +67,8 @@ const READ = `
     LEFT JOIN allowance_months m ON m.account_id = w.account_id AND m.ended_at IS NULL
    WHERE w.account_id = $1 AND num_nonnulls(a.amount, m.month) > 0`;
 
-type Figure = 'granted' | 'remaining' | 'spent' | 'walletBalance';
-type Row = Readonly<Record<Figure, string | null>> & {
+type OutlookFigure = 'granted' | 'remaining' | 'spent' | 'walletBalance';
+type OutlookRow = Readonly<Record<OutlookFigure, string | null>> & {
   readonly monthly: string | null;
   readonly balance: string;
   readonly until: Date | null;
@@ -76,12 +76,12 @@ type Row = Readonly<Record<Figure, string | null>> & {
 
 /** Undefined: the account has no allowance. */
 export async function allowanceOf(query: Query, accountId: string): Promise<AllowanceOutlook | undefined> {
-  const [row] = await query<Row>(READ, [accountId]);
+  const [row] = await query<OutlookRow>(READ, [accountId]);
   if (row === undefined) return undefined;
   return { monthly: amount(row.monthly), running: row.until === null ? undefined : runningIn(row, row.until) };
 }
 
-function runningIn(row: Row, until: Date): RunningAllowance {
+function runningIn(row: OutlookRow, until: Date): RunningAllowance {
   const [remaining, spent, walletBalance] = [amount(row.remaining), amount(row.spent), amount(row.walletBalance)];
   const left = remainingIn({ remaining, spent, walletBalance }, amount(row.balance));
   return { granted: amount(row.granted), remaining: left.remaining, until };

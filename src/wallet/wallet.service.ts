@@ -33,7 +33,7 @@ export interface LedgerResult {
 type OrderKind = Exclude<MovementKind, 'allowance' | 'expiry'>;
 
 /** A movement, computed on the locked wallet. */
-interface Order {
+interface MovementOrder {
   readonly accountId: string;
   readonly kind: OrderKind;
   readonly reason: string;
@@ -72,7 +72,7 @@ export class WalletService {
     at?: Date,
   ): Promise<WalletBalance> {
     if (amount === 0n) throw InvalidAmount.zero();
-    const order: Order =
+    const order: MovementOrder =
       amount > 0n
         ? { accountId, kind: 'credit', reason, at, movementOn: (wallet) => topUp(wallet, amount) }
         : { accountId, kind: 'debit', reason, at, movementOn: (wallet) => debit(wallet, nanos(-amount)) };
@@ -124,7 +124,12 @@ export class WalletService {
    */
   async recordOwed(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<LedgerResult> {
     if (amount <= 0n) throw InvalidAmount.notPositive();
-    const order: Order = { accountId, kind: 'refund', reason, movementOn: (wallet) => takeBack(wallet, amount) };
+    const order: MovementOrder = {
+      accountId,
+      kind: 'refund',
+      reason,
+      movementOn: (wallet) => takeBack(wallet, amount),
+    };
     return this.within(manager, (own) => this.enter(order, own));
   }
 
@@ -181,7 +186,7 @@ export class WalletService {
     return manager ? work(manager) : this.wallets.transaction(work);
   }
 
-  private async enter(order: Order, manager: EntityManager): Promise<LedgerResult> {
+  private async enter(order: MovementOrder, manager: EntityManager): Promise<LedgerResult> {
     const { accountId, kind, reason, at: createdAt = this.clock.date(), movementOn } = order;
     const wallet = await this.wallets.lock(accountId, manager);
     if (!wallet) throw new WalletNotFound(accountId);
@@ -196,7 +201,12 @@ export class WalletService {
     return { entryId, wallet: balanceIn(moved) };
   }
 
-  private async record(order: Order, before: WalletEntity, after: WalletEntity, manager: EntityManager): Promise<void> {
+  private async record(
+    order: MovementOrder,
+    before: WalletEntity,
+    after: WalletEntity,
+    manager: EntityManager,
+  ): Promise<void> {
     const { accountId: id, kind, reason } = order;
     const object = { kind: 'account', id, name: await this.wallets.ownerOf(id, manager) } as const;
     await this.audit.record({ action: ACTIONS[kind], object, lines: [...linesOf(before, after)], reason }, manager);

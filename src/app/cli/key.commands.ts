@@ -40,13 +40,13 @@ interface KeyOptions extends NewLimitOptions {
 
 interface BudgetOptions {
   readonly id: string;
-  readonly daily?: Limit;
-  readonly weekly?: Limit;
-  readonly monthly?: Limit;
+  readonly daily?: LimitOption;
+  readonly weekly?: LimitOption;
+  readonly monthly?: LimitOption;
   readonly json?: true;
 }
 
-type Limit = ReturnType<typeof limitArgument>;
+type LimitOption = ReturnType<typeof limitArgument>;
 
 type Verb = 'enable' | 'disable' | 'delete';
 
@@ -206,7 +206,7 @@ async function setBudgets({ id, daily, weekly, monthly, json }: BudgetOptions, w
   else printLine(`budgets: ${budgetsText(rendered)}`);
 }
 
-const limit = (given: Limit | undefined): Nanos | null | undefined => (given === 'none' ? null : given);
+const limit = (given: LimitOption | undefined): Nanos | null | undefined => (given === 'none' ? null : given);
 
 interface KeyLimitOptions extends LimitOptions {
   readonly id: string;

@@ -105,7 +105,7 @@ function usage(answer: DemoResponse): JsonObject {
 /** The response object with every key in every state, since strict clients require them. */
 
 /** What differs between states. */
-interface ResponseState {
+interface DemoResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete';
   readonly output: readonly JsonObject[];
   /** Null until the response has ended. */
@@ -116,7 +116,7 @@ interface ResponseState {
 }
 
 /** The whole object, repeating the client's settings or defaults. */
-function responseObject(call: DemoCall, state: ResponseState): JsonObject {
+function responseObject(call: DemoCall, state: DemoResponseState): JsonObject {
   return {
     id: `resp_${call.id}`,
     object: 'response',

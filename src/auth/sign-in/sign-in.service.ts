@@ -12,7 +12,7 @@ import { SecurityLog, type Visitor } from '../visit.js';
 /** Longer than any address; bounds what is counted. */
 const MAX_TYPED = 320;
 
-interface Credentials {
+interface SignInCredentials {
   readonly email: string;
   readonly password: Secret;
   /** Client address. */
@@ -52,7 +52,7 @@ export class SignIn {
   ) {}
 
   /** @throws SignInRefused, AccountSuspended, TooManyAttempts */
-  async check({ email: typed, password, ip }: Credentials): Promise<Account> {
+  async check({ email: typed, password, ip }: SignInCredentials): Promise<Account> {
     const email = normalizeEmail(typed);
     const [network, address] = [networkOf(ip), email ?? typed.trim().toLowerCase().slice(0, MAX_TYPED)];
     await this.throttle.spend('password-from-network', network);

@@ -40,7 +40,7 @@ class ChannelSnapshot {
 /** A channel that is not stored; serves every group. */
 export type FallbackChannel = Omit<Channel, 'groups'>;
 
-interface Fallback {
+interface ChannelFallback {
   readonly channels: readonly FallbackChannel[];
   readonly active: () => boolean;
 }
@@ -54,7 +54,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   private stored = NO_CHANNELS;
   private disabledChannels: readonly DisabledChannel[] = [];
   private withFallback = NO_CHANNELS;
-  private fallback: Fallback | undefined;
+  private fallback: ChannelFallback | undefined;
   private groups: readonly string[] = [];
   /** Undefined until `speaks` is called: channels of every protocol are available. */
   private spoken: ReadonlySet<ProtocolId> | undefined;

@@ -17,13 +17,13 @@ export class TermsController {
   }
 }
 
-interface Piece {
+interface LinkedText {
   readonly text: string;
   /** Undefined for text. */
   readonly href?: string;
 }
 
-type Paragraph = readonly (readonly Piece[])[];
+type Paragraph = readonly (readonly LinkedText[])[];
 
 /** URLs and email addresses, without punctuation that follows them. */
 const ADDRESS =
@@ -41,8 +41,8 @@ export const paragraphsOf = (text: string): readonly Paragraph[] =>
     )
     .filter((lines) => lines.some((pieces) => pieces.length > 0));
 
-function piecesOf(line: string): readonly Piece[] {
-  const pieces: Piece[] = [];
+function piecesOf(line: string): readonly LinkedText[] {
+  const pieces: LinkedText[] = [];
   let end = 0;
   for (const { 0: address, index } of line.matchAll(ADDRESS)) {
     if (index > end) pieces.push({ text: line.slice(end, index) });

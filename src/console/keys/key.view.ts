@@ -137,14 +137,14 @@ export const limitsOf = ({ quota, used, held, budgets }: ApiKey): readonly Limit
   }),
 ];
 
-interface Limit {
+interface UsedLimit {
   readonly limit: Nanos;
   readonly used: Nanos;
   readonly held: Nanos;
   readonly resetsAt?: Date;
 }
 
-const limitView = (name: string, { limit, used, held, resetsAt }: Limit, period: string): LimitView => ({
+const limitView = (name: string, { limit, used, held, resetsAt }: UsedLimit, period: string): LimitView => ({
   name,
   used,
   held,

@@ -86,7 +86,7 @@ export interface AllCallsPage {
   readonly missing: string | undefined;
 }
 
-interface Candidate {
+interface AccountMatch {
   readonly id: string;
   readonly email: string;
   readonly isExact: boolean;
@@ -102,7 +102,7 @@ export interface FoundAccount {
   readonly hasMore: boolean;
 }
 
-interface Choice {
+interface NameFilter {
   readonly kind: 'model' | 'group' | 'channel';
   readonly name: string;
 }
@@ -131,7 +131,7 @@ export class AllCallsReader {
     return this.reads.read(async (query) => {
       const page = await this.log.page(query, filter, start, size, sort);
       const backgrounds = await callBackgrounds(query, page.calls);
-      const choices = await query<Choice>(CHOICES);
+      const choices = await query<NameFilter>(CHOICES);
       const everUsed = page.calls.length > 0 || (await query<{ used: boolean }>(ANY_CALL))[0]?.used === true;
       const missing = await missingCalls(query, filter.from);
       return { page, backgrounds, choices: choicesOf(choices), everUsed, missing };
@@ -158,7 +158,7 @@ export class AllCallsReader {
 
   /** The account with this ID or email address, or the only one whose address contains the text. */
   async accountOf(user: string): Promise<FoundAccount> {
-    const found = await this.reads.read((query) => query<Candidate>(ACCOUNTS, [user, containing(user)]));
+    const found = await this.reads.read((query) => query<AccountMatch>(ACCOUNTS, [user, containing(user)]));
     const [first] = found;
     if (first !== undefined && (first.isExact || found.length === 1))
       return { id: first.id, others: [], hasMore: false };
@@ -180,8 +180,8 @@ export async function undefinedIfTooLarge<T>(reading: Promise<T>): Promise<T | u
   }
 }
 
-function choicesOf(choices: readonly Choice[]): LogChoices {
-  const of = (kind: Choice['kind']): string[] =>
+function choicesOf(choices: readonly NameFilter[]): LogChoices {
+  const of = (kind: NameFilter['kind']): string[] =>
     choices.filter((choice) => choice.kind === kind).map(({ name }) => name);
   return { models: of('model'), groups: of('group'), channels: of('channel'), keys: [] };
 }

@@ -114,7 +114,7 @@ function tooLargePage(query: UsageQuery, error: RangeTooLarge): Page {
 
 @SignedIn()
 @Controller('usage-logs/common/:id')
-class CallController {
+class CallDetailsController {
   constructor(
     private readonly details: CallDetailsReader,
     private readonly responses: StoredResponses,
@@ -149,7 +149,7 @@ class CallController {
 
 @Module({
   imports: [AccessModule, StoredResponsesModule, UsageModule],
-  controllers: [UsageLogsController, CallController],
+  controllers: [UsageLogsController, CallDetailsController],
   providers: [AllCallsReader, LogCursors, LogReader, UsageOverviewReader],
   exports: [AllCallsReader, LogCursors, UsageModule, UsageOverviewReader],
 })

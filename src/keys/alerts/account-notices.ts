@@ -17,7 +17,7 @@ const SAVE = `
     SET (wallet_below, quota_percent, quota_used_up, budget_percent, budget_used_up, expiry_days, new_network, unusual_volume)
       = ROW ($2, $3, $4, $5, $6, $7, $8, $9)`;
 
-type Row = Omit<AlertSettings, 'walletBelow'> & { readonly walletBelow: string };
+type AlertSettingsRow = Omit<AlertSettings, 'walletBelow'> & { readonly walletBelow: string };
 
 /** The alert settings of accounts. */
 @Injectable()
@@ -26,7 +26,7 @@ export class AlertPreferences {
 
   /** Saved settings, else the defaults. */
   async of(accountId: string, manager: EntityManager = this.dataSource.manager): Promise<AlertSettings> {
-    const [row] = await manager.query<Row[]>(FIND, [accountId]);
+    const [row] = await manager.query<AlertSettingsRow[]>(FIND, [accountId]);
     return row === undefined ? DEFAULT_ALERTS : { ...row, walletBelow: nanos(BigInt(row.walletBelow)) };
   }
 

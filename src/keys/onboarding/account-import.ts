@@ -71,7 +71,7 @@ export class AccountImport {
 const lineOf = (fault: string): number => Number(/^line (\d+)/.exec(fault)?.[1] ?? 0);
 
 const COLUMNS = ['email', 'name', 'group', 'credit', 'monthly_allowance'] as const;
-type Column = (typeof COLUMNS)[number];
+type ImportColumn = (typeof COLUMNS)[number];
 
 /** An account in the file. */
 interface ImportedAccount {
@@ -91,14 +91,14 @@ interface AccountFile {
   readonly errors: readonly string[];
 }
 
-interface Row {
+interface ImportRow {
   readonly info: { readonly lines: number };
-  readonly record: Readonly<Partial<Record<Column, string>>>;
+  readonly record: Readonly<Partial<Record<ImportColumn, string>>>;
 }
 
 /** Parses CSV with a header; all columns but `email` are optional. */
 export function parseAccountFile(text: string): AccountFile {
-  let rows: readonly Row[];
+  let rows: readonly ImportRow[];
   try {
     rows = parse(text, {
       columns: columnsOf,
@@ -106,7 +106,7 @@ export function parseAccountFile(text: string): AccountFile {
       info: true,
       skip_empty_lines: true,
       trim: true,
-    }) as unknown as Row[];
+    }) as unknown as ImportRow[];
   } catch (error) {
     return { accounts: [], errors: [`${reasonOf(error)}.`] };
   }
@@ -121,14 +121,14 @@ export function parseAccountFile(text: string): AccountFile {
   return { accounts, errors };
 }
 
-function columnsOf(header: readonly string[]): Column[] {
+function columnsOf(header: readonly string[]): ImportColumn[] {
   const unknown = header.filter((name) => !COLUMNS.some((column) => column === name));
   if (unknown.length > 0 || !header.includes('email') || new Set(header).size < header.length)
     throw new Error(`The first line must list columns from ${COLUMNS.join(', ')}, each at most once, including email`);
-  return header as Column[];
+  return header as ImportColumn[];
 }
 
-function accountErrors(record: Row['record'], seen: Map<string, number>, line: number): string[] {
+function accountErrors(record: ImportRow['record'], seen: Map<string, number>, line: number): string[] {
   const { email: typed = '', name = '', credit = '', monthly_allowance: allowance = '' } = record;
   const errors: string[] = [];
   const email = normalizeEmail(typed);
@@ -143,7 +143,7 @@ function accountErrors(record: Row['record'], seen: Map<string, number>, line: n
 }
 
 const accountOf = (
-  { email = '', name = '', group = '', credit = '', monthly_allowance: allowance = '' }: Row['record'],
+  { email = '', name = '', group = '', credit = '', monthly_allowance: allowance = '' }: ImportRow['record'],
   line: number,
 ): ImportedAccount => ({
   line,

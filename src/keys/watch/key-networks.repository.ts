@@ -89,8 +89,8 @@ export class KeyNetworks {
 
   /** By key ID. */
   async known(keyIds: readonly string[], manager: EntityManager): Promise<ReadonlyMap<string, KnownKey>> {
-    type Row = Omit<KnownKey, 'since'> & { readonly id: string; readonly since: Date | null };
-    const rows = await manager.query<Row[]>(KNOWN, [keyIds]);
+    type KnownKeyRow = Omit<KnownKey, 'since'> & { readonly id: string; readonly since: Date | null };
+    const rows = await manager.query<KnownKeyRow[]>(KNOWN, [keyIds]);
     return new Map(rows.map(({ id, since, ...key }) => [id, { ...key, since: since ?? undefined }]));
   }
 

@@ -8,7 +8,7 @@ const DISPLAY_DAYS = 30;
 /** Max notices per account. */
 const MAX_NOTICES = 20;
 
-interface Row {
+interface NoticeRow {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string;
@@ -57,12 +57,12 @@ export class KeyNotices {
 
   /** Unacknowledged notices of an account or of one of its keys, newest first. */
   async open(accountId: string, keyId?: string): Promise<readonly KeyNotice[]> {
-    return (await this.dataSource.query<Row[]>(OPEN, [accountId, keyId ?? null])).map(noticeOf);
+    return (await this.dataSource.query<NoticeRow[]>(OPEN, [accountId, keyId ?? null])).map(noticeOf);
   }
 
   /** Notices added since then, oldest first, including acknowledged ones: for emails. */
   async addedSince(time: Date): Promise<readonly KeyNotice[]> {
-    return (await this.dataSource.query<Row[]>(SINCE, [time.toISOString()])).map(noticeOf);
+    return (await this.dataSource.query<NoticeRow[]>(SINCE, [time.toISOString()])).map(noticeOf);
   }
 
   /** Idempotent. */
@@ -101,7 +101,7 @@ export class KeyNotices {
   }
 }
 
-function noticeOf({ address, network, spent, usual, kind, ...row }: Row): KeyNotice {
+function noticeOf({ address, network, spent, usual, kind, ...row }: NoticeRow): KeyNotice {
   return kind === 'new-network'
     ? { ...row, kind, address: address ?? '', network: network ?? '' }
     : { ...row, kind, spent: nanos(BigInt(spent ?? 0)), usual: nanos(BigInt(usual ?? 0)) };

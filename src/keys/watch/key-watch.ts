@@ -114,7 +114,7 @@ const TOP_SPENDERS = `
            GROUP BY 1 HAVING sum(cost) >= $3) u
     JOIN api_keys k ON k.id = u.key_id AND k.state = 'enabled'`;
 
-interface Spender {
+interface SpendingKey {
   readonly id: string;
   readonly accountId: string;
   readonly spent: string;
@@ -137,7 +137,7 @@ export class VolumeWatch {
       const now = this.clock.date();
       const hourAgo = new Date(now.getTime() - HOUR_MS);
       const times = [hourAgo.toISOString(), now.toISOString()];
-      const spenders = await manager.query<Spender[]>(TOP_SPENDERS, [...times, MIN_UNUSUAL_NANOS.toString()]);
+      const spenders = await manager.query<SpendingKey[]>(TOP_SPENDERS, [...times, MIN_UNUSUAL_NANOS.toString()]);
       const notified = await this.notices.notifiedOfVolume(
         spenders.map(({ id }) => id),
         manager,
@@ -146,7 +146,7 @@ export class VolumeWatch {
     });
   }
 
-  private async check(spender: Spender, now: Date, manager: EntityManager): Promise<void> {
+  private async check(spender: SpendingKey, now: Date, manager: EntityManager): Promise<void> {
     const { id: keyId, accountId, since } = spender;
     const spent = nanos(BigInt(spender.spent));
     const hours = await this.hoursBefore({ accountId, id: keyId }, now, manager);

@@ -29,9 +29,9 @@ export interface ChangePage {
 }
 
 /** A query with the caller's time limit. */
-type Query = <Row>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
+type LimitedQuery = <ChangeRow>(sql: string, values?: readonly unknown[]) => Promise<ChangeRow[]>;
 
-type Row = Omit<RecordedChange, 'actor' | 'object'> & {
+type ChangeRow = Omit<RecordedChange, 'actor' | 'object'> & {
   readonly actorKind: RecordedChange['actor']['kind'];
   readonly actorId: string;
   readonly actorName: string;
@@ -51,7 +51,7 @@ const COLUMNS = `
  * @param size max rows
  */
 export async function recordedChanges(
-  query: Query,
+  query: LimitedQuery,
   filter: ChangeFilter,
   start: ChangeStart,
   size: number,
@@ -60,7 +60,7 @@ export async function recordedChanges(
   const values: unknown[] = [];
   const add = (value: unknown): string => `$${values.push(value)}`;
   const where = conditions(filter, start, add);
-  const rows = await query<Row>(
+  const rows = await query<ChangeRow>(
     `${COLUMNS}${where} ORDER BY id ${backwards ? 'ASC' : 'DESC'} LIMIT ${add(size + 1)}`,
     values,
   );
@@ -102,7 +102,7 @@ const changeOf = ({
   objectName,
   objectOwner,
   ...row
-}: Row): RecordedChange => ({
+}: ChangeRow): RecordedChange => ({
   ...row,
   actor: { kind: actorKind, id: actorId, name: actorName },
   object: { kind: objectKind, id: objectId, name: objectName, ...(objectOwner && { owner: objectOwner }) },

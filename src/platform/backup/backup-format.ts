@@ -136,11 +136,11 @@ const TABLES = `
      AND c.relpersistence = 'p' AND c.relname <> '${OF_MIGRATIONS}'
    ORDER BY 1`;
 
-type Row = TableShape & { readonly needs: readonly string[] };
+type TableRow = TableShape & { readonly needs: readonly string[] };
 
 /** The copied tables, each after those that its foreign keys reference. */
 export async function copiedTables(session: pg.ClientBase): Promise<readonly TableShape[]> {
-  const { rows } = await session.query<Row>(TABLES);
+  const { rows } = await session.query<TableRow>(TABLES);
   return inOrder(rows.filter(({ name }) => !LEFT_OUT.includes(name)));
 }
 
@@ -154,7 +154,7 @@ export async function allTables(session: pg.ClientBase): Promise<readonly string
 }
 
 /** @throws TypeError when foreign keys form a cycle or reference a table that is not copied: a schema error */
-function inOrder(rows: readonly Row[]): readonly TableShape[] {
+function inOrder(rows: readonly TableRow[]): readonly TableShape[] {
   const ordered: TableShape[] = [];
   let waiting = rows;
   while (waiting.length > 0) {

@@ -14,7 +14,7 @@ interface BatcherOptions {
   readonly retryAlone?: (error: unknown) => boolean;
 }
 
-interface Waiting<Input, Output> {
+interface BatchItem<Input, Output> {
   readonly input: Input;
   readonly sinceMs: number;
   readonly resolve: (output: Output) => void;
@@ -33,7 +33,7 @@ const TURNS = 4;
  * flushed in order of arrival.
  */
 export class Batcher<Input, Output> {
-  private readonly queue: Waiting<Input, Output>[] = [];
+  private readonly queue: BatchItem<Input, Output>[] = [];
   private readonly maxBatch: number;
   private readonly retryAlone: (error: unknown) => boolean;
   private running: Promise<void> | undefined;
@@ -71,7 +71,7 @@ export class Batcher<Input, Output> {
     this.running = undefined;
   }
 
-  private async runBatch(batch: readonly Waiting<Input, Output>[]): Promise<void> {
+  private async runBatch(batch: readonly BatchItem<Input, Output>[]): Promise<void> {
     let outputs: readonly Output[];
     try {
       outputs = await this.flush(batch.map(({ input }) => input));
@@ -86,7 +86,7 @@ export class Batcher<Input, Output> {
   }
 }
 
-function rejectAll<Input, Output>(batch: readonly Waiting<Input, Output>[], outputs: number): void {
+function rejectAll<Input, Output>(batch: readonly BatchItem<Input, Output>[], outputs: number): void {
   const error = new RangeError(`A batch of ${batch.length} inputs returned ${outputs} outputs.`);
   for (const { reject } of batch) reject(error);
 }

@@ -12,7 +12,7 @@ import { DatabaseUnusable, PASSING } from './database.errors.js';
 import { startEmbedded } from './embedded/index.js';
 import { CONNECT_TIMEOUT_MS, POOL_SIZES } from './pools.js';
 
-type Settings = Pick<Config, 'databaseUrl' | 'dataDir'>;
+type ServerConfig = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
 /** The database server of this process, checked and ready. */
 export class DatabaseServer {
@@ -32,7 +32,7 @@ export class DatabaseServer {
    * @param processes number of processes that need connections; 0 skips the check
    * @throws DatabaseUnusable
    */
-  static async use(config: Settings, processes = 1): Promise<DatabaseServer> {
+  static async use(config: ServerConfig, processes = 1): Promise<DatabaseServer> {
     const logger = new Logger('Database');
     const log = (line: string): void => logger.log(line);
     const server = await DatabaseServer.find(config, log);
@@ -50,7 +50,7 @@ export class DatabaseServer {
     await Promise.all([...DatabaseServer.open].map((server) => server.release()));
   }
 
-  private static async find(config: Settings, log: (line: string) => void): Promise<DatabaseServer> {
+  private static async find(config: ServerConfig, log: (line: string) => void): Promise<DatabaseServer> {
     if (config.databaseUrl !== undefined)
       return new DatabaseServer(config.databaseUrl.reveal(), () => Promise.resolve());
     const embedded = await startEmbedded({ dataDir: config.dataDir, log });

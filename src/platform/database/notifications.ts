@@ -12,7 +12,7 @@ interface StatementRunner {
 
 type NotificationHandler = (payload: unknown) => void | Promise<void>;
 
-interface Question {
+interface DatabaseRequest {
   readonly id: string;
   readonly payload: unknown;
 }
@@ -104,7 +104,7 @@ export class Notifications {
     const finished = new Promise<void>((resolve) => (finish = resolve));
     const off = this.on(replyTopic(id), (reply) => void (replies.push(reply) === expected && finish()));
     try {
-      await this.publish(questionTopic(question), { id, payload } satisfies Question);
+      await this.publish(questionTopic(question), { id, payload } satisfies DatabaseRequest);
       await within(finished, waitMs);
     } finally {
       off();
@@ -147,7 +147,7 @@ const COUNT_HOLDERS = `
    WHERE locktype = 'advisory' AND classid = 0 AND objid = $1::bigint::oid AND objsubid = 1 AND granted
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-const isQuestion = (message: unknown): message is Question =>
+const isQuestion = (message: unknown): message is DatabaseRequest =>
   isJsonObject(message) && typeof message['id'] === 'string';
 
 /** Messages that others send on our channel are treated as having no topic. */

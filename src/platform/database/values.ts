@@ -3,7 +3,7 @@ import { type Nanos, nanos } from '../shared/index.js';
 // How values are written to and read from PostgreSQL.
 
 /** A field of a row. Numbers are integers; a bigint may be given as its decimal text. */
-type Field = string | number | bigint | boolean | null | undefined;
+type ColumnValue = string | number | bigint | boolean | null | undefined;
 
 /** Characters that require quotes. */
 const NEEDS_QUOTES = /["\\(),\s]/;
@@ -13,10 +13,10 @@ const NEEDS_QUOTES = /["\\(),\s]/;
  * NUL is dropped, since PostgreSQL cannot store it; a lone surrogate becomes U+FFFD in UTF-8.
  * @param computed values of fields that differ from the row's own, so that rows need not be copied
  */
-export function compositeArray<Name extends string, Row extends Readonly<Record<Name, Field>>>(
+export function compositeArray<Name extends string, Row extends Readonly<Record<Name, ColumnValue>>>(
   names: readonly Name[],
   rows: readonly Row[],
-  computed?: Readonly<Partial<Record<Name, (row: Row) => Field>>>,
+  computed?: Readonly<Partial<Record<Name, (row: Row) => ColumnValue>>>,
 ): string {
   let text = '{';
   for (const row of rows) {
@@ -31,7 +31,7 @@ export function compositeArray<Name extends string, Row extends Readonly<Record<
 }
 
 /** The field of a row within an array: what is special in a row is escaped for both. */
-function fieldText(field: Field): string {
+function fieldText(field: ColumnValue): string {
   switch (typeof field) {
     case 'string':
       if (field === '') return String.raw`\"\"`;

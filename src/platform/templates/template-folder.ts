@@ -48,13 +48,13 @@ const optionsOf = (handlebars: typeof Handlebars, file: string) => ({
   noEscape: file.endsWith('.text.hbs'),
 });
 
-interface Source {
+interface TemplateSource {
   readonly name: string;
   readonly file: string;
   readonly text: string;
 }
 
-function sourcesIn(folder: string): Source[] {
+function sourcesIn(folder: string): TemplateSource[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => file.split(sep).join('/'))
     .filter((file) => file.endsWith('.hbs') || file.startsWith('icons/'))

@@ -37,7 +37,7 @@ export async function replyTo(
 }
 
 /** An order of the primary: stop in order; then, no longer wait for running calls. */
-interface Order {
+interface PrimaryOrder {
   readonly type: 'order';
   readonly order: 'stop' | 'hurry';
   /** Why the primary itself was asked to stop. */
@@ -51,7 +51,7 @@ export const { isWorker } = cluster;
 export const isFirst = (): boolean => cluster.worker === undefined || cluster.worker.id === 1;
 
 /** For a worker. Orders that arrived earlier are delivered too. */
-export function onOrder(listener: (order: Order) => void): void {
+export function onOrder(listener: (order: PrimaryOrder) => void): void {
   process.on('message', (message) => {
     if (isOrder(message)) listener(message);
   });
@@ -63,11 +63,12 @@ export function surviveLostPrimary(): void {
 }
 
 /** Does nothing for a worker that is exiting. */
-export function sendOrder(worker: Worker, order: Order['order'], why: string): void {
-  if (worker.isConnected()) worker.send({ type: 'order', order, why } satisfies Order, undefined, () => undefined);
+export function sendOrder(worker: Worker, order: PrimaryOrder['order'], why: string): void {
+  if (worker.isConnected())
+    worker.send({ type: 'order', order, why } satisfies PrimaryOrder, undefined, () => undefined);
 }
 
-const isOrder = (message: unknown): message is Order =>
+const isOrder = (message: unknown): message is PrimaryOrder =>
   isJsonObject(message) &&
   message['type'] === 'order' &&
   (message['order'] === 'stop' || message['order'] === 'hurry') &&

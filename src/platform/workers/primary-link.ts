@@ -2,7 +2,7 @@ import { Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import cluster from 'node:cluster';
 import { isQuestion, isWorkerReply, type Question, replyTo, type WorkerReply } from './messages.js';
 
-interface Waiting {
+interface PendingRequest {
   readonly resolve: (payload: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -17,7 +17,7 @@ export class PrimaryUnavailable extends Error {
 /** A worker's connection to its primary. `connected` is always false without workers. */
 @Injectable()
 export class PrimaryLink implements OnApplicationShutdown {
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly waiting = new Map<number, PendingRequest>();
   private readonly handlers = new Map<string, (payload: unknown) => unknown>();
   private lastId = 0;
 
@@ -70,14 +70,14 @@ export class PrimaryLink implements OnApplicationShutdown {
     if (this.connected) process.send?.(reply, undefined, undefined, () => undefined);
   }
 
-  private settle(id: number, conclusion: (waiting: Waiting) => void): void {
+  private settle(id: number, conclusion: (waiting: PendingRequest) => void): void {
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
     if (waiting !== undefined) conclusion(waiting);
   }
 }
 
-function conclude({ resolve, reject }: Waiting, { payload, failed }: WorkerReply): void {
+function conclude({ resolve, reject }: PendingRequest, { payload, failed }: WorkerReply): void {
   if (failed === undefined) resolve(payload);
   else reject(new Error(failed));
 }

@@ -136,7 +136,7 @@ export function decodeChatResponse(body: string, content: CallContent, target: U
 const OPENING = '<think>';
 const CLOSING = '</think>';
 
-interface Piece {
+interface TextPiece {
   readonly kind: 'text' | 'reasoning';
   readonly text: string;
 }
@@ -150,19 +150,19 @@ class ThinkTags {
   /** Text that may become a tag. */
   private held = '';
 
-  next(text: string): readonly Piece[] {
+  next(text: string): readonly TextPiece[] {
     if (this.stage === 'answering') return [{ kind: 'text', text }];
     this.held += text;
     return this.stage === 'before' ? this.before() : this.thinking();
   }
 
-  end(): Piece {
+  end(): TextPiece {
     const text = this.held;
     this.held = '';
     return { kind: this.stage === 'thinking' ? 'reasoning' : 'text', text };
   }
 
-  private before(): readonly Piece[] {
+  private before(): readonly TextPiece[] {
     const text = this.held.trimStart();
     if (OPENING.startsWith(text)) return [];
     if (!text.startsWith(OPENING)) return this.content(this.held);
@@ -171,19 +171,19 @@ class ThinkTags {
     return this.thinking();
   }
 
-  private thinking(): readonly Piece[] {
+  private thinking(): readonly TextPiece[] {
     const end = this.held.indexOf(CLOSING);
     if (end !== -1) {
-      const reasoning: Piece = { kind: 'reasoning', text: this.held.slice(0, end) };
+      const reasoning: TextPiece = { kind: 'reasoning', text: this.held.slice(0, end) };
       return [reasoning, ...this.content(this.held.slice(end + CLOSING.length))];
     }
     const safeEnd = this.held.length - partialTag(this.held);
-    const reasoning: Piece = { kind: 'reasoning', text: this.held.slice(0, safeEnd) };
+    const reasoning: TextPiece = { kind: 'reasoning', text: this.held.slice(0, safeEnd) };
     this.held = this.held.slice(safeEnd);
     return [reasoning];
   }
 
-  private content(text: string): readonly Piece[] {
+  private content(text: string): readonly TextPiece[] {
     this.stage = 'answering';
     this.held = '';
     return [{ kind: 'text', text }];

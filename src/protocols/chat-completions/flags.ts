@@ -4,7 +4,7 @@ import { OUTPUT_LIMITS } from './head.js';
 
 // Capabilities of upstreams. Defaults are accepted by nearly all servers.
 
-type Flags = UpstreamTarget['flags'];
+type TargetFlags = UpstreamTarget['flags'];
 
 export interface ChatFlags {
   readonly limitName: (typeof OUTPUT_LIMITS)[number];
@@ -40,7 +40,7 @@ const DEFAULT_STOPS = 4;
 /** Default of reasoning models. */
 const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 
-export const chatFlags = (flags: Flags): ChatFlags => ({
+export const chatFlags = (flags: TargetFlags): ChatFlags => ({
   limitName: limitName(flags),
   developerRole: flags['developerRole'] === true,
   midSystem: flags['midSystem'] === 'native',
@@ -65,16 +65,16 @@ export const chatFlags = (flags: Flags): ChatFlags => ({
 });
 
 /** The upstream's name of the output limit. */
-export const limitName = (flags: Flags): (typeof OUTPUT_LIMITS)[number] =>
+export const limitName = (flags: TargetFlags): (typeof OUTPUT_LIMITS)[number] =>
   OUTPUT_LIMITS.find((known) => known === flags['maxTokensField']) ?? 'max_tokens';
 
-function replayedReasoning(flags: Flags): ChatFlags['replayedReasoning'] {
+function replayedReasoning(flags: TargetFlags): ChatFlags['replayedReasoning'] {
   if (flags['replayReasoning'] !== true || flags['reasoningField'] === 'none') return undefined;
   return flags['reasoningField'] === 'reasoning' ? 'reasoning' : 'reasoning_content';
 }
 
 /** Servers without efforts may reject requests with one. */
-function efforts(flags: Flags): readonly Effort[] {
+function efforts(flags: TargetFlags): readonly Effort[] {
   const configured = flags['efforts'];
   if (Array.isArray(configured)) return configured.filter((effort) => typeof effort === 'string');
   return flags['reasoning'] === true ? DEFAULT_EFFORTS : [];

@@ -146,7 +146,7 @@ export interface ObjectPlace {
   readonly end: number;
 }
 
-interface Name {
+interface NamePosition {
   readonly nameStart: number;
   readonly nameEnd: number;
 }
@@ -161,7 +161,7 @@ export class SealFinder {
   private depth = 0;
 
   /** The string `[start, end)` is the value of a member at this depth. */
-  member(body: Buffer, name: Name, { start, end }: ObjectPlace, depth: number): void {
+  member(body: Buffer, name: NamePosition, { start, end }: ObjectPlace, depth: number): void {
     const first = body[start + 1];
     if (first === SMALL_R) {
       if (this.depth === 0 && matchesAt(body, start, SEALED) && isNamed(body, name, CARRIERS)) this.depth = depth;
@@ -181,7 +181,7 @@ export class SealFinder {
   }
 }
 
-const isNamed = (body: Buffer, { nameStart, nameEnd }: Name, names: readonly Buffer[]): boolean =>
+const isNamed = (body: Buffer, { nameStart, nameEnd }: NamePosition, names: readonly Buffer[]): boolean =>
   names.some((name) => name.length === nameEnd - nameStart && matchesAt(body, nameStart, name));
 
 /** Removes elements of arrays and members of objects, each with a comma. @param places in order */

@@ -114,7 +114,7 @@ const KINDS: Readonly<Record<number, JsonKind>> = {
   [SMALL_N]: 'null',
 };
 
-type Found = Map<string, JsonField>;
+type FieldsByName = Map<string, JsonField>;
 
 export interface JsonElement {
   readonly field: JsonField;
@@ -127,7 +127,7 @@ interface OpenValue {
   readonly interest: JsonInterest;
   readonly start: number;
   /** The document's members or those of an array element. */
-  readonly found: Found;
+  readonly found: FieldsByName;
   readonly elements: JsonElement[] | undefined;
 }
 
@@ -139,7 +139,7 @@ const MAX_ELEMENTS = 10_000;
 /** Records positions of interpreted members. Does not know the grammar. */
 export class JsonMembers {
   /** By path; the document itself has the empty path. */
-  readonly fields: Found = new Map();
+  readonly fields: FieldsByName = new Map();
   /** Most documents have no interpreted array. */
   private lists: Map<string, JsonElement[]> | undefined;
   readonly others: string[] = [];

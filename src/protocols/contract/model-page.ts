@@ -36,13 +36,13 @@ export function renderListedModel(model: ListedModel): JsonObject {
   };
 }
 
-interface ModelPage {
+interface ListedModels {
   readonly models: readonly ListedModel[];
   readonly hasMore: boolean;
 }
 
 /** The page requested by `limit`, `after_id` and `before_id`. */
-function pageOf(models: readonly ListedModel[], request: RequestLine, defaultLimit: number): ModelPage {
+function pageOf(models: readonly ListedModel[], request: RequestLine, defaultLimit: number): ListedModels {
   const query = new URLSearchParams(request.query);
   const limit = readLimit(query, defaultLimit);
   const after = positionOf(models, query, 'after_id');

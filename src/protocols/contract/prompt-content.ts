@@ -55,7 +55,7 @@ const MEDIA_TYPE = /"(?:media_type|mime_?[tT]ype)"\s*:\s*"([^"]*)"/g;
 type Undeclared = { readonly start: number; readonly end: number }[];
 
 /** The last name read, as in `JsonStrings`. */
-interface Name {
+interface ReadName {
   readonly nameStart: number;
   readonly nameEnd: number;
   readonly nameEscaped: boolean;
@@ -77,7 +77,7 @@ export class MediaFinder {
     return this.path.length;
   }
 
-  open(body: Buffer, start: number, depth: number, name: Name): void {
+  open(body: Buffer, start: number, depth: number, name: ReadName): void {
     if (this.path.length !== depth) return;
     const place = placeIn(body, this.path[depth - 1], name);
     if (place === undefined) return;
@@ -97,7 +97,7 @@ export class MediaFinder {
   }
 
   /** The string `[start, end)`, without quotes, is the value of a member of the innermost object. */
-  string(body: Buffer, start: number, end: number, name: Name): void {
+  string(body: Buffer, start: number, end: number, name: ReadName): void {
     if (end - start < MIN_MEDIA_BYTES || this.found.length >= MAX_MEDIA) return;
     const place = this.path.at(-1);
     const kinds = place && MEDIA[place];
@@ -141,7 +141,7 @@ export class MediaFinder {
   }
 }
 
-function placeIn(body: Buffer, parent: Place | undefined, name: Name): Place | undefined {
+function placeIn(body: Buffer, parent: Place | undefined, name: ReadName): Place | undefined {
   if (parent === undefined) return 'root';
   // Some clients send a single part instead of a list.
   const element = ELEMENTS[parent];
@@ -150,7 +150,7 @@ function placeIn(body: Buffer, parent: Place | undefined, name: Name): Place | u
   return nested && memberOf(nested, textOf(body, name));
 }
 
-function textOf(body: Buffer, { nameStart, nameEnd, nameEscaped }: Name): string {
+function textOf(body: Buffer, { nameStart, nameEnd, nameEscaped }: ReadName): string {
   const isLong = nameEnd - nameStart > MAX_NAME_BYTES;
   return nameEscaped || isLong ? '' : body.toString('latin1', nameStart + 1, nameEnd - 1);
 }
@@ -304,7 +304,7 @@ export class CacheMarkFinder {
   }
 
   /** The last name belongs to an object or array. @throws AppError invalid_request when it has an invalid escape */
-  open(body: Buffer, { nameStart, nameEnd, nameEscaped }: Name): void {
+  open(body: Buffer, { nameStart, nameEnd, nameEscaped }: ReadName): void {
     this.isMarked ||= CACHE_CONTROL.of(body, nameStart, nameEnd, nameEscaped) !== NO_MARKS;
   }
 

@@ -16,7 +16,7 @@ interface Line {
   readonly end: number;
 }
 
-interface Fields {
+interface EventFields {
   readonly name: Line | undefined;
   readonly data: readonly Line[];
 }
@@ -25,7 +25,7 @@ interface Fields {
 export class SseEvent {
   #wire: Buffer | undefined;
   #text: string | undefined;
-  #fields: Fields | undefined;
+  #fields: EventFields | undefined;
 
   /** @param raw all bytes, including the final empty line if present */
   constructor(readonly raw: Buffer) {}
@@ -78,7 +78,7 @@ export class SseEvent {
     return this.fields.name === undefined && this.fields.data.length === 0;
   }
 
-  private get fields(): Fields {
+  private get fields(): EventFields {
     return (this.#fields ??= readFields(this.text));
   }
 
@@ -106,7 +106,7 @@ function cleaned(text: string): string {
   return `${lines.filter((line) => line !== '').join('\n')}\n\n`;
 }
 
-function readFields(text: string): Fields {
+function readFields(text: string): EventFields {
   let name: Line | undefined;
   const data: Line[] = [];
   for (let start = 0; start < text.length;) {

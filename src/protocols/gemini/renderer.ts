@@ -32,14 +32,14 @@ const EMPTY_PART: TreeObject = { text: '' };
  */
 export class GeminiRenderer implements StreamRenderer {
   readonly #framing: Framing;
-  readonly #signatures: Signatures;
+  readonly #signatures: PendingSignature;
   #kind: PartStart['kind'] = 'text';
   #usage: TokenUsage | undefined;
   #finish = '';
 
   constructor(private readonly context: RenderContext) {
     this.#framing = new Framing(context.call.request.query);
-    this.#signatures = new Signatures(context);
+    this.#signatures = new PendingSignature(context);
   }
 
   next(event: CallEvent): string {
@@ -141,7 +141,7 @@ export const geminiErrorText = (error: AppError, requestId: string): string =>
   JSON.stringify(geminiErrorBody(error, requestId) satisfies JsonObject);
 
 export function renderGeminiResponse({ parts, stop, usage = NO_TOKENS }: CallResult, context: RenderContext): string {
-  const signatures = new Signatures(context);
+  const signatures = new PendingSignature(context);
   const rendered = parts.flatMap((part) => partsOf(part, signatures, context));
   const sources = parts.flatMap((part) => (part.kind === 'text' ? (part.annotations ?? []) : []));
   const candidate = {
@@ -152,7 +152,7 @@ export function renderGeminiResponse({ parts, stop, usage = NO_TOKENS }: CallRes
   return writeJson(responseOf(candidate, context, usage));
 }
 
-function partsOf(part: ResponsePart, signatures: Signatures, context: RenderContext): readonly TreeObject[] {
+function partsOf(part: ResponsePart, signatures: PendingSignature, context: RenderContext): readonly TreeObject[] {
   switch (part.kind) {
     case 'text':
     case 'refusal':
@@ -173,7 +173,7 @@ function partsOf(part: ResponsePart, signatures: Signatures, context: RenderCont
 }
 
 /** Holds the signature of reasoning for a following call, on which clients keep it. */
-class Signatures {
+class PendingSignature {
   #held: string | undefined;
 
   constructor(private readonly context: RenderContext) {}

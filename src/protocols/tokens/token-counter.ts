@@ -15,7 +15,7 @@ export class TokenThread {
   readonly maxHeapMib: number = 512;
 }
 
-interface Job {
+interface CountJob {
   readonly request: CountRequest;
   readonly bytes: number;
   /** Resolves the promise; undefined without a count. */
@@ -30,9 +30,9 @@ interface Job {
 @Injectable()
 export class TokenCounter implements OnModuleDestroy {
   private readonly logger = new Logger('Tokens');
-  private readonly waiting: Job[] = [];
+  private readonly waiting: CountJob[] = [];
   private waitingBytes = 0;
-  private current: Job | undefined;
+  private current: CountJob | undefined;
   private worker: Worker | undefined;
   private isClosed = false;
 
@@ -48,7 +48,7 @@ export class TokenCounter implements OnModuleDestroy {
     }
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.giveUp(job), patienceMs).unref();
-      const job: Job = { request, bytes, done: resolve, timer };
+      const job: CountJob = { request, bytes, done: resolve, timer };
       this.waiting.push(job);
       this.waitingBytes += bytes;
       this.next();
@@ -108,7 +108,7 @@ export class TokenCounter implements OnModuleDestroy {
   }
 
   /** The job timed out. A running count cannot be interrupted, so the thread is terminated. */
-  private giveUp(job: Job): void {
+  private giveUp(job: CountJob): void {
     if (job === this.current) {
       const { worker } = this;
       this.lose(worker, 'it timed out');

@@ -113,21 +113,21 @@ export function headSent(
 }
 
 /** A requested value, and whether the upstream chooses instead. */
-interface Choice {
+interface TierChoice {
   readonly asked: string | undefined;
   readonly isOpen: boolean;
 }
 
-const tierAsked = ({ serviceTier }: CallHead): Choice => ({
+const tierAsked = ({ serviceTier }: CallHead): TierChoice => ({
   asked: serviceTier,
   isOpen: serviceTier === undefined || serviceTier === 'auto',
 });
 
 /** Upstreams never choose a higher speed. */
-const speedAsked = ({ demands }: CallHead): Choice => ({ asked: demands?.speed, isOpen: false });
+const speedAsked = ({ demands }: CallHead): TierChoice => ({ asked: demands?.speed, isOpen: false });
 
 /** Without a requested region, the upstream account's default applies. */
-const geoAsked = ({ demands }: CallHead): Choice => ({ asked: demands?.geo, isOpen: demands?.geo === undefined });
+const geoAsked = ({ demands }: CallHead): TierChoice => ({ asked: demands?.geo, isOpen: demands?.geo === undefined });
 
 /** Most models have a single service, whatever is requested or reported. */
 const hasOneService = ({ serviceTiers, speeds, geos }: Pricing): boolean =>
@@ -167,7 +167,7 @@ export function serviceReported(head: CallHead, usage: TokenUsage, pricing: Pric
   };
 }
 
-function toHold({ asked, isOpen }: Choice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
+function toHold({ asked, isOpen }: TierChoice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
   if (multipliers.size === 0) return DEFAULT;
   if (!isOpen) return named(asked, multipliers);
   let dearest = DEFAULT;
@@ -176,7 +176,7 @@ function toHold({ asked, isOpen }: Choice, multipliers: ReadonlyMap<string, bigi
 }
 
 function toCharge(
-  { asked, isOpen }: Choice,
+  { asked, isOpen }: TierChoice,
   reported: string | undefined,
   multipliers: ReadonlyMap<string, bigint>,
 ): ServiceTier {

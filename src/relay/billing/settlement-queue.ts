@@ -48,7 +48,7 @@ class WaitingCall {
 }
 
 /** Details of a call's end beside its row. */
-interface CallEnd {
+interface SettlementDetails {
   /** Why it failed. */
   readonly error?: AppError | undefined;
   /** Max wait; default: `TIMEOUT_MS`. */
@@ -99,7 +99,7 @@ export class SettlementQueue {
    * Queues a finished call. Resolves once it is settled, logged and counted.
    * @throws SettlementUnavailable as `settle` does; metrics count the call as reported to its client
    */
-  async enqueue(row: CallRow, { error, timeoutMs, trace }: CallEnd): Promise<void> {
+  async enqueue(row: CallRow, { error, timeoutMs, trace }: SettlementDetails): Promise<void> {
     const endedMs = monotonicMs();
     const settled = this.settle(row, timeoutMs);
     // Logged before settlement, which may not succeed in time.

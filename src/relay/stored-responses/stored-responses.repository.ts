@@ -12,7 +12,7 @@ export interface StoredResponseRow extends UpstreamOrigin {
 type NewStoredResponseRow = Omit<NewStoredResponse, 'content'> &
   Omit<StoredResponseRow, 'id' | 'channelId' | 'credentialId'> & { readonly createdAt: Date };
 
-type Owner = Pick<ResponseOwner, 'keyId' | 'accountId'>;
+type OwnerIds = Pick<ResponseOwner, 'keyId' | 'accountId'>;
 
 /** Nothing is inserted for keys that were deleted or do not allow storage, whatever the process knew. */
 const INSERT = (lock: '' | 'FOR SHARE'): string => `
@@ -62,7 +62,7 @@ export class StoredResponsesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** False without writing if the key does not allow storage or has a response with this ID. */
-  async insert({ keyId, accountId }: Owner, row: NewStoredResponseRow): Promise<boolean> {
+  async insert({ keyId, accountId }: OwnerIds, row: NewStoredResponseRow): Promise<boolean> {
     const { id, callId, channelId, credentialId, createdAt, expiresAt, sealed, itemIds } = row;
     const values = [keyId, id, accountId, callId, channelId, createdAt, expiresAt, sealed, itemIds, credentialId];
     return (await this.dataSource.query<unknown[]>(sealed === null ? INSERT_ORIGIN : INSERT_SEALED, values)).length > 0;

@@ -36,14 +36,14 @@ export class SocketAdmission {
   ) {}
 
   /** Counts a call until its end. */
-  begin(): CallEnd {
-    const end = new CallEnd();
+  begin(): SocketResponseEnd {
+    const end = new SocketResponseEnd();
     this.state.trackEnd(end);
     return end;
   }
 
   /** Checks key and load again. Rejections of known keys are recorded. @throws AppError */
-  async admitted(handshake: Handshake, id: string, body: Buffer, end: CallEnd): Promise<IncomingCall> {
+  async admitted(handshake: Handshake, id: string, body: Buffer, end: SocketResponseEnd): Promise<IncomingCall> {
     const { line, headers, rawHeaders, ip, adapter } = handshake;
     const arrival = { createdAt: idTime(id) ?? Date.now(), startedMs: monotonicMs(), ip, trace: this.trace(line, end) };
     let caller: Caller | undefined;
@@ -58,7 +58,7 @@ export class SocketAdmission {
     }
   }
 
-  private trace({ headers, method, path }: RequestLine, end: CallEnd): CallTrace | undefined {
+  private trace({ headers, method, path }: RequestLine, end: SocketResponseEnd): CallTrace | undefined {
     return this.tracing.begin({ headers, method, url: path }, end);
   }
 }
@@ -100,7 +100,7 @@ export class SocketCalls {
     handshake: Handshake,
     id: string,
     body: Buffer,
-    respond: (reply: OutgoingReply, end: CallEnd) => Promise<Result>,
+    respond: (reply: OutgoingReply, end: SocketResponseEnd) => Promise<Result>,
   ): Promise<Result> {
     const work = async (): Promise<Result> => {
       const end = this.admission.begin();
@@ -117,7 +117,7 @@ export class SocketCalls {
 }
 
 /** The end of a call that has no HTTP response. */
-class CallEnd extends EventEmitter implements ResponseEnd {
+class SocketResponseEnd extends EventEmitter implements ResponseEnd {
   destroyed = false;
   /** A response was begun. */
   headersSent = false;

@@ -52,7 +52,7 @@ export interface CallDetails {
   readonly prices: CallPrices | undefined;
 }
 
-type AttemptRow = Omit<CallAttempt, 'upstreamCost'> & { readonly upstreamCost: string | null };
+type StoredAttempt = Omit<CallAttempt, 'upstreamCost'> & { readonly upstreamCost: string | null };
 
 const ATTEMPTS = `
   SELECT ordinal, channel, credential, upstream_model AS "upstreamModel", upstream_status AS "upstreamStatus", outcome,
@@ -80,7 +80,7 @@ export class CallDetailsReader {
   async find(accountId: string | undefined, callId: string): Promise<CallDetails> {
     const call = await this.calls.find(accountId, callId);
     const [attempts, [key], [prices]] = await Promise.all([
-      this.dataSource.query<AttemptRow[]>(ATTEMPTS, [call.id, call.createdAt.toISOString()]),
+      this.dataSource.query<StoredAttempt[]>(ATTEMPTS, [call.id, call.createdAt.toISOString()]),
       this.dataSource.query<CallKey[]>(KEY, [call.keyId, accountId ?? null]),
       this.dataSource.query<CallPrices[]>(PRICES, [call.snapshot?.price_version ?? '']),
     ]);
@@ -88,7 +88,7 @@ export class CallDetailsReader {
   }
 }
 
-const attemptOf = (row: AttemptRow): CallAttempt => ({
+const attemptOf = (row: StoredAttempt): CallAttempt => ({
   ...row,
   upstreamCost: row.upstreamCost === null ? null : nanos(BigInt(row.upstreamCost)),
 });
@@ -104,7 +104,7 @@ export interface CallBackground {
   readonly upstreamCost: Nanos | null;
 }
 
-interface Row {
+interface DetailsRow {
   readonly id: string;
   readonly accountId: string;
   readonly account: string;
@@ -133,7 +133,7 @@ export async function callBackgrounds(
   calls: readonly { readonly id: string; readonly createdAt: Date }[],
 ): Promise<ReadonlyMap<string, CallBackground>> {
   if (calls.length === 0) return new Map();
-  const rows = await query<Row>(BACKGROUNDS, [
+  const rows = await query<DetailsRow>(BACKGROUNDS, [
     calls.map(({ id }) => id),
     calls.map(({ createdAt }) => createdAt.toISOString()),
   ]);

@@ -57,7 +57,7 @@ export interface UsageRow extends Pick<RecordedCall, (typeof EXPORTED)[number]> 
   readonly position: string;
 }
 
-interface Row extends StoredCall<(typeof EXPORTED)[number]> {
+interface ExportRow extends StoredCall<(typeof EXPORTED)[number]> {
   readonly account: string;
   readonly key: string;
   readonly report: string | null;
@@ -85,7 +85,7 @@ export class UsageRepository {
     const behind = after
       ? ` AND (c.created_at, c.id) > (${parameters.time(after.position)}, ${parameters.add(after.id)})`
       : '';
-    const rows = await this.dataSource.query<Row[]>(
+    const rows = await this.dataSource.query<ExportRow[]>(
       `${SELECT} WHERE ${bounds}${behind}${conditions(filter, parameters)}
         ORDER BY c.created_at, c.id LIMIT ${parameters.add(size, 'integer')}`,
       parameters.values,

@@ -22,7 +22,7 @@ export interface KeyReport {
 }
 
 /** Finished calls of one key. */
-type KeyFilter = Pick<UsageFilter, 'from' | 'to'> & { readonly accountId: string; readonly keyId: string };
+type KeyUsageFilter = Pick<UsageFilter, 'from' | 'to'> & { readonly accountId: string; readonly keyId: string };
 
 /** Max rows of addresses and of models. */
 const MAX_ROWS = 50;
@@ -37,11 +37,11 @@ export class KeyReportReader {
   ) {}
 
   /** @throws RangeTooLarge */
-  read(filter: KeyFilter, timeZone: string): Promise<KeyReport> {
+  read(filter: KeyUsageFilter, timeZone: string): Promise<KeyReport> {
     return this.reads.read((query) => this.readAll(query, filter, timeZone));
   }
 
-  private async readAll(query: Query, filter: KeyFilter, timeZone: string): Promise<KeyReport> {
+  private async readAll(query: Query, filter: KeyUsageFilter, timeZone: string): Promise<KeyReport> {
     const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
     const key = { accountId: filter.accountId, id: filter.keyId };
     const totals = await this.totals.read(query, filter, scale, 'model');

@@ -48,9 +48,9 @@ const hourAfter = (moment: string): string => hourOf(`${moment} + interval '1 ho
 /** Addresses without a row of their own in an hour. */
 const OTHERS = 'others';
 
-type Row = Omit<UsesOf, 'cost' | 'calls' | 'refused' | 'failed'> &
+type KeyUseRow = Omit<UsesOf, 'cost' | 'calls' | 'refused' | 'failed'> &
   Readonly<Record<'calls' | 'refused' | 'failed' | 'cost', string>>;
-type ModelRow = Omit<UseOfModel, 'cost'> & { readonly cost: string };
+type ModelUseRow = Omit<UseOfModel, 'cost'> & { readonly cost: string };
 
 /** Usage of keys up to the last finished call: from rollups (`key_uses`) as far as they go, else from the calls. */
 @Injectable()
@@ -59,7 +59,7 @@ export class KeyUsesReader {
   async by(query: Query, dimension: 'address' | 'model', key: UsedKey, span: Span, most: number): Promise<KeyUses> {
     const parameters = new Parameters();
     const all = parameters.add(most, 'integer');
-    const rows = await query<Row>(
+    const rows = await query<KeyUseRow>(
       `WITH ${usesSql(key, span, parameters)}, grouped AS (
          SELECT ${dimension} AS name, sum(calls) AS calls, sum(refused) AS refused, sum(failed) AS failed, sum(cost) AS cost,
                 min(first_at) AS first_at, max(last_at) AS last_at,
@@ -82,7 +82,7 @@ export class KeyUsesReader {
   async byAddressAndModel(query: Query, key: UsedKey, span: Span, most: number): Promise<readonly UseOfModel[]> {
     const parameters = new Parameters();
     const limit = parameters.add(most, 'integer');
-    const rows = await query<ModelRow>(
+    const rows = await query<ModelUseRow>(
       `WITH ${usesSql(key, span, parameters)}
        SELECT address AS ip, model, sum(calls)::float8 AS calls, sum(refused)::float8 AS refused, sum(failed)::float8 AS failed,
               sum(tokens)::float8 AS tokens, sum(cost)::text AS cost, min(first_at) AS "firstAt", max(last_at) AS "lastAt"
@@ -129,7 +129,7 @@ function usesSql(key: UsedKey, span: Span, parameters: Parameters): string {
     )`;
 }
 
-const usesOf = ({ calls, refused, failed, cost, ...row }: Row): UsesOf => ({
+const usesOf = ({ calls, refused, failed, cost, ...row }: KeyUseRow): UsesOf => ({
   ...row,
   calls: Number(calls),
   refused: Number(refused),

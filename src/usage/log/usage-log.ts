@@ -48,7 +48,7 @@ export interface LogPage {
   readonly older: LogPosition | undefined;
 }
 
-interface Row extends StoredCall<(typeof LOGGED)[number]> {
+interface LogRow extends StoredCall<(typeof LOGGED)[number]> {
   readonly id: string;
   readonly key: string;
   readonly position: string;
@@ -88,7 +88,7 @@ export class UsageLog {
       sort === undefined || filter.result === 'open'
         ? pageSql(filter, start, size + 1, parameters)
         : sortedSql(filter, start, size + 1, sort, parameters);
-    const rows = await query<Row>(sql, parameters.values);
+    const rows = await query<LogRow>(sql, parameters.values);
     const more = rows.length > size;
     const shown = rows.slice(0, size);
     if (backwards) shown.reverse();
@@ -166,10 +166,10 @@ function beyond(start: LogStart, parameters: Parameters): string {
   return ` AND (c.created_at, c.id) ${sign} (${parameters.time(at)}, ${parameters.add(id)})`;
 }
 
-const place = ({ position, id, sortValue }: Row): LogPosition =>
+const place = ({ position, id, sortValue }: LogRow): LogPosition =>
   sortValue === undefined ? [position, id] : [position, id, sortValue];
 
-const loggedCall = (row: Row): LoggedCall => ({ ...readCall(row, LOGGED), key: row.key });
+const loggedCall = (row: LogRow): LoggedCall => ({ ...readCall(row, LOGGED), key: row.key });
 
 /** Dropped calls remain in rollups but are not listed. */
 const KEPT_FROM = `(SELECT coalesce((max(month) + interval '1 month') AT TIME ZONE 'UTC', '-infinity') FROM dropped_calls)`;

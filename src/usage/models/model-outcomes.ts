@@ -18,7 +18,7 @@ export interface OutcomeCounts {
   readonly failed: number;
 }
 
-interface Row {
+interface OutcomeRow {
   readonly model: string;
   readonly hour: number | null;
   readonly answered: number;
@@ -53,7 +53,7 @@ const ANSWERS = `
  * model. A million calls take seconds.
  */
 export async function readModelOutcomes(query: Query, { from, to }: Span): Promise<readonly ModelOutcomes[]> {
-  const rows = await query<Row>(ANSWERS, [from.toISOString(), to.toISOString()]);
+  const rows = await query<OutcomeRow>(ANSWERS, [from.toISOString(), to.toISOString()]);
   return rows
     .filter(({ hour }) => hour === null)
     .map(({ model, answered, failed, median }) => ({

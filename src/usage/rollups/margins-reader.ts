@@ -9,7 +9,7 @@ export interface MarginPart extends Pick<TrafficFigures, 'calls' | 'known' | 'co
   readonly name: string;
 }
 
-type Row = Readonly<Record<'name' | 'calls' | 'known' | 'cost' | 'charged_of_known', string>>;
+type MarginRow = Readonly<Record<'name' | 'calls' | 'known' | 'cost' | 'charged_of_known', string>>;
 
 /** Largest charges first. @param model only this one */
 export async function readMargins(
@@ -27,7 +27,7 @@ export async function readMargins(
     ],
     figures: ['calls', 'cost', 'known', 'upstream_cost', 'charged_of_known'],
   } as const;
-  const rows = await query<Row>(
+  const rows = await query<MarginRow>(
     `WITH ${partsSql(request, parameters)}
      SELECT ${by} AS name, sum(calls) AS calls, sum(known) AS known, sum(upstream_cost) AS cost,
             sum(charged_of_known) AS charged_of_known

@@ -56,7 +56,7 @@ const FIGURES = [
   'charged_of_known',
 ] as const;
 
-type Row = Readonly<Record<(typeof FIGURES)[number], string | null>> & { readonly bar: Date };
+type TrafficRow = Readonly<Record<(typeof FIGURES)[number], string | null>> & { readonly bar: Date };
 
 const MAX_ACCOUNTS = 5;
 const MAX_MODELS = 1000;
@@ -99,13 +99,13 @@ export async function countCalls(query: Query, span: Span): Promise<number> {
   return Number(row?.calls ?? 0);
 }
 
-function barsOf(query: Query, span: Span, { unit, timeZone }: ChartScale): Promise<Row[]> {
+function barsOf(query: Query, span: Span, { unit, timeZone }: ChartScale): Promise<TrafficRow[]> {
   const parameters = new Parameters();
   const zone = parameters.add(timeZone);
   const filter = { accountId: undefined, ...span };
   const parts = partsSql({ filter, bars: { unit, zone }, by: [], figures: FIGURES }, parameters);
   const all = barsBetween(unit, parameters.time(span.from), parameters.time(span.to), zone);
-  return query<Row>(
+  return query<TrafficRow>(
     `WITH ${parts}, sums AS (
        SELECT bar, ${FIGURES.map((name) => `sum(${name}) AS ${name}`).join(', ')}
          FROM parts GROUP BY 1

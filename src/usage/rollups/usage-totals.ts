@@ -61,7 +61,7 @@ const NONE: UsageFigures = {
   completionTokens: 0,
 };
 
-type Row = Readonly<Record<(typeof COUNTS)[number], string | null>> & {
+type TotalsRow = Readonly<Record<(typeof COUNTS)[number], string | null>> & {
   readonly start: Date;
   readonly series: string | null;
   /** Rank among the largest series; null: the rest, or no split. */
@@ -83,10 +83,10 @@ export class UsageTotalsReader {
   ): Promise<UsageTotals> {
     const filter = asked.result === 'open' ? { ...asked, to: asked.from } : asked;
     if (division === undefined) {
-      const rows = await this.rows<Row & HistogramRow>(query, filter, scale, [...COUNTS, ...HISTOGRAMS]);
+      const rows = await this.rows<TotalsRow & HistogramRow>(query, filter, scale, [...COUNTS, ...HISTOGRAMS]);
       return totalsOf(rows, latencies(rows));
     }
-    const rows = await this.rows<Row>(query, filter, scale, COUNTS, { dimension: division, by });
+    const rows = await this.rows<TotalsRow>(query, filter, scale, COUNTS, { dimension: division, by });
     // Series have no percentiles; those of bars come from fewer rows.
     return totalsOf(rows, latencies(await this.rows<HistogramRow>(query, filter, scale, HISTOGRAMS)));
   }
@@ -130,18 +130,18 @@ const rankedBy = (figure: Largest): string => `
         SELECT name, (row_number() OVER (ORDER BY sum(${figure}) DESC, name))::integer AS rank
           FROM parts WHERE name <> '' GROUP BY 1 ORDER BY 2 LIMIT ${MAX_SERIES}) l USING (name)`;
 
-function totalsOf(rows: readonly Row[], times: Latencies): UsageTotals {
+function totalsOf(rows: readonly TotalsRow[], times: Latencies): UsageTotals {
   const bars = rows.filter(({ calls }) => calls !== null).map(barFrom);
   const starts = [...new Set(rows.map(({ start }) => start.getTime()))].map((time) => new Date(time));
   return { total: bars.reduce(plus, NONE), starts, bars, series: largestOf(rows), times };
 }
 
-function largestOf(rows: readonly Row[]): readonly string[] {
+function largestOf(rows: readonly TotalsRow[]): readonly string[] {
   const ranked = rows.flatMap(({ series, rank }) => (series === null || rank === null ? [] : [{ series, rank }]));
   return [...new Set(ranked.toSorted((one, other) => one.rank - other.rank).map(({ series }) => series))];
 }
 
-const barFrom = (row: Row): UsageBar => ({
+const barFrom = (row: TotalsRow): UsageBar => ({
   start: row.start,
   series: row.series ?? '',
   calls: Number(row.calls),

@@ -31,7 +31,7 @@ export interface GroupMoves {
   readonly channels: GroupMove;
 }
 
-interface Application {
+interface CatalogImportOptions {
   /** Disable what the file does not contain. */
   readonly prune: boolean;
   /** Known protocols with the default auth of each. */
@@ -64,14 +64,14 @@ export class CatalogImport {
    */
   async apply(
     text: string,
-    { fileName, prune, protocols }: Pick<Application, 'prune' | 'protocols'> & { readonly fileName: string },
+    { fileName, prune, protocols }: Pick<CatalogImportOptions, 'prune' | 'protocols'> & { readonly fileName: string },
   ): Promise<readonly string[]> {
     const { entries, refusal } = readCatalogFile(text, fileName);
     return this.applyEntries(entries, { prune, protocols, refusal });
   }
 
   /** The same for entries of valid form. @throws errors of `refusal`, SecretNotStored */
-  async applyEntries(entries: CatalogFileDto, application: Application): Promise<readonly string[]> {
+  async applyEntries(entries: CatalogFileDto, application: CatalogImportOptions): Promise<readonly string[]> {
     const { prune, protocols, refusal, reason, unless } = application;
     await this.checkVariables(entries, refusal);
     return this.catalog.change(async (manager) => {
@@ -85,7 +85,7 @@ export class CatalogImport {
 
   private async replace(
     { groups, models, channels, limits }: CatalogFileDto,
-    { prune, protocols, reason, moves, putChannels }: Application,
+    { prune, protocols, reason, moves, putChannels }: CatalogImportOptions,
     manager: EntityManager,
   ): Promise<readonly Change[]> {
     const definitions = (channels ?? []).map((entry) => channelFrom(entry, protocols));
@@ -100,7 +100,7 @@ export class CatalogImport {
   }
 
   /** Environment variables are read by serving processes, so only a running server knows whether they are set. */
-  private async checkVariables(entries: CatalogFileDto, refusal: Application['refusal']): Promise<void> {
+  private async checkVariables(entries: CatalogFileDto, refusal: CatalogImportOptions['refusal']): Promise<void> {
     const uses = (entries.channels ?? []).flatMap(({ name, credentials }, index) =>
       (credentials ?? []).flatMap((credential) => {
         const variable = variableOf(credential);

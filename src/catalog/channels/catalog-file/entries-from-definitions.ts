@@ -14,7 +14,7 @@ import { Numeral } from './fields.js';
 
 // Converts definitions to entries of the catalog file; most defaults are left out.
 
-type Entry = Readonly<Record<string, unknown>>;
+type CatalogEntry = Readonly<Record<string, unknown>>;
 
 export const groupEntry = ({
   name,
@@ -24,7 +24,7 @@ export const groupEntry = ({
   choice,
   enabled,
   limits,
-}: GroupDefinition): Entry => ({
+}: GroupDefinition): CatalogEntry => ({
   name,
   multiplier: decimal(multiplier),
   ...given('models', mapped(models, decimal)),
@@ -35,13 +35,16 @@ export const groupEntry = ({
 });
 
 /** Only kinds that have limits. */
-export const defaultLimitsEntry = (defaults: DefaultLimits): Entry =>
-  Object.assign({}, ...DEFAULT_LIMITED.map((subject) => given(subject, limitsEntry(defaults[subject])))) as Entry;
+export const defaultLimitsEntry = (defaults: DefaultLimits): CatalogEntry =>
+  Object.assign(
+    {},
+    ...DEFAULT_LIMITED.map((subject) => given(subject, limitsEntry(defaults[subject]))),
+  ) as CatalogEntry;
 
-const limitsEntry = (limits: Limits): Entry =>
+const limitsEntry = (limits: Limits): CatalogEntry =>
   Object.fromEntries(Object.entries(renderLimits(limits)).filter(([, limit]) => limit !== null));
 
-export const modelEntry = (model: ModelDefinition): Entry => ({
+export const modelEntry = (model: ModelDefinition): CatalogEntry => ({
   name: model.name,
   display_name: model.displayName,
   owned_by: model.ownedBy,
@@ -64,7 +67,7 @@ export const modelEntry = (model: ModelDefinition): Entry => ({
   ),
 });
 
-const pricesEntry = (pricing: PricingDefinition): Entry => ({
+const pricesEntry = (pricing: PricingDefinition): CatalogEntry => ({
   ...given('effort_multipliers', mapped(pricing.effort_multipliers, decimal)),
   ...given('service_tiers', mapped(pricing.service_tiers ?? {}, decimal)),
   ...given('speeds', mapped(pricing.speeds ?? {}, decimal)),
@@ -76,12 +79,12 @@ const pricesEntry = (pricing: PricingDefinition): Entry => ({
   prices: pricing.free ? 'free' : pricing.tiers.map(tierEntry),
 });
 
-const tierEntry = ({ from_prompt_tokens, ...prices }: PricingDefinition['tiers'][number]): Entry => ({
+const tierEntry = ({ from_prompt_tokens, ...prices }: PricingDefinition['tiers'][number]): CatalogEntry => ({
   from_prompt_tokens,
   ...mapped(prices, decimal),
 });
 
-export const channelEntry = (channel: StoredChannel, credentials: readonly string[]): Entry => ({
+export const channelEntry = (channel: StoredChannel, credentials: readonly string[]): CatalogEntry => ({
   name: channel.name,
   protocol: channel.protocol,
   base_url: channel.baseUrl,
@@ -110,7 +113,7 @@ function modelNames(models: ChannelEntity['models']): unknown {
   return Object.fromEntries(names.map((name) => [name, models[name]?.length === 1 ? models[name][0] : models[name]]));
 }
 
-const costEntries = (costs: StoredChannel['costs']): Entry =>
+const costEntries = (costs: StoredChannel['costs']): CatalogEntry =>
   Object.fromEntries(
     Object.entries(costs)
       .map(([model, cost]): [string, unknown] => [model, costEntry(cost)])
@@ -138,9 +141,9 @@ const capabilities = (flags: Flags): unknown[] =>
 
 const decimal = (text: string): Numeral => new Numeral(formatUsd(parseUsd(text)));
 
-const mapped = (values: Readonly<Record<string, string>>, to: (value: string) => unknown): Entry =>
+const mapped = (values: Readonly<Record<string, string>>, to: (value: string) => unknown): CatalogEntry =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]));
 
 /** The field unless it is empty. */
-const given = (name: string, value: object | string): Entry =>
+const given = (name: string, value: object | string): CatalogEntry =>
   (typeof value === 'string' ? value : Object.keys(value)).length === 0 ? {} : { [name]: value };

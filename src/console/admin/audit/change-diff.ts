@@ -1,6 +1,6 @@
 import { SECTION_NAMES, sectionOf } from '../../../platform/settings/index.js';
 
-interface Piece {
+interface DiffPiece {
   readonly text: string;
   readonly isOld?: boolean;
   readonly isNew?: boolean;
@@ -11,7 +11,7 @@ export interface LineDiff {
   /** Empty if the line is not the change of a field. */
   readonly field: string;
   /** In order; unmarked items of a list did not change. */
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly DiffPiece[];
   /** Between pieces. */
   readonly separator: string;
 }

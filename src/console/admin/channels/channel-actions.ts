@@ -18,7 +18,7 @@ import {
 } from './form-rows.js';
 
 /** Buttons that query the upstream. */
-type Question = 'check' | 'models';
+type UpstreamButton = 'check' | 'models';
 
 /** The buttons of the channel form that do not save. */
 @Injectable()
@@ -54,7 +54,7 @@ export class ChannelActions {
     }
   }
 
-  private async ask(question: Question, visitor: Visitor, body: FormBody, id: string | undefined): Promise<Page> {
+  private async ask(question: UpstreamButton, visitor: Visitor, body: FormBody, id: string | undefined): Promise<Page> {
     const stored = await this.forms.storedFor(body, id);
     const form = Form.read(ChannelForm, withFlagsApart(body));
     // The name is not needed to query the upstream.
@@ -76,7 +76,7 @@ export class ChannelActions {
   }
 
   private async answerTo(
-    question: Question,
+    question: UpstreamButton,
     value: ChannelForm,
     body: FormBody,
     edited: ReturnType<typeof editedFrom>,

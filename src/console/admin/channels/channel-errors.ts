@@ -15,10 +15,10 @@ import { valuesOf } from './channel-values.js';
 import { flagsFrom } from './flag-controls.js';
 import { servedIn } from './form-rows.js';
 
-type Field = keyof ChannelForm;
+type ChannelField = keyof ChannelForm;
 
 /** Form fields and their names in error messages, by field of the catalog file. */
-const FIELDS: Readonly<Record<string, readonly [Field | 'flags' | 'costs', string]>> = {
+const FIELDS: Readonly<Record<string, readonly [ChannelField | 'flags' | 'costs', string]>> = {
   name: ['name', 'The name'],
   protocol: ['protocol', 'The protocol'],
   base_url: ['baseUrl', 'The base URL'],

@@ -18,7 +18,7 @@ export interface ChannelFigures {
   readonly strip: Strip;
 }
 
-interface Row {
+interface FiguresRow {
   readonly channel: string;
   /** Null for the total. */
   readonly hour: Date | null;
@@ -56,8 +56,11 @@ export class ChannelFiguresReader {
     const nowMs = this.clock.now();
     const from = new Date(startOf(nowMs));
     try {
-      const rows = await this.reads.read((query) => query<Row>(READ, [from, new Date(nowMs + HOUR_MS)]), READ_LIMIT_MS);
-      const byChannel = new Map<string, Row[]>();
+      const rows = await this.reads.read(
+        (query) => query<FiguresRow>(READ, [from, new Date(nowMs + HOUR_MS)]),
+        READ_LIMIT_MS,
+      );
+      const byChannel = new Map<string, FiguresRow[]>();
       for (const row of rows) byChannel.set(row.channel, [...(byChannel.get(row.channel) ?? []), row]);
       return new Map([...byChannel].map(([name, own]) => [name, new ChannelRows(own)]));
     } catch (error) {
@@ -84,13 +87,13 @@ export class ChannelFiguresReader {
 
 /** The rows of one channel name. */
 export class ChannelRows {
-  constructor(private readonly rows: readonly Row[]) {}
+  constructor(private readonly rows: readonly FiguresRow[]) {}
 
-  get total(): Row | undefined {
+  get total(): FiguresRow | undefined {
     return this.rows.find(({ hour }) => hour === null);
   }
 
-  of(hourMs: number): Row | undefined {
+  of(hourMs: number): FiguresRow | undefined {
     return this.rows.find(({ hour }) => hour?.getTime() === hourMs);
   }
 }

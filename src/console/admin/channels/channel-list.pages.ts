@@ -6,13 +6,13 @@ import { filterOptions, type ListQuery, textIn } from '../list-address.js';
 import { ChannelFiguresReader, type ChannelRows } from './channel-figures.js';
 import { type ChannelState, ChannelStates, STATE_LABELS } from './channel-state.js';
 
-interface Filter {
+interface ChannelListFilter {
   readonly text: string;
   readonly protocol: string;
   readonly state: string;
 }
 
-interface Found {
+interface ChannelListItem {
   readonly channel: ChannelRecord;
   readonly state: ChannelState;
 }
@@ -51,7 +51,7 @@ export class ChannelListPages {
     });
   }
 
-  private rowOf({ channel, state }: Found, attempts: ReadonlyMap<string, ChannelRows> | undefined) {
+  private rowOf({ channel, state }: ChannelListItem, attempts: ReadonlyMap<string, ChannelRows> | undefined) {
     const { id, name, protocol, tier, weight, models, formerNames } = channel;
     const rows = [name, ...formerNames].flatMap((one) => attempts?.get(one) ?? []);
     const figures = this.figures.figuresOf(rows);
@@ -75,14 +75,14 @@ const ACTIONS = {
   all: { href: '/admin/channels', label: 'Clear filters' },
 };
 
-const filterOf = (query: ListQuery): Filter => ({
+const filterOf = (query: ListQuery): ChannelListFilter => ({
   text: textIn(query, 'q') ?? '',
   protocol: textIn(query, 'p') ?? '',
   state: textIn(query, 's') ?? '',
 });
 
 /** Matches name, URL and models. */
-function isMeant({ channel, state }: Found, filter: Filter): boolean {
+function isMeant({ channel, state }: ChannelListItem, filter: ChannelListFilter): boolean {
   const { name, baseUrl, models, protocol } = channel;
   const words = [name, baseUrl, ...Object.keys(models), ...Object.values(models).flat()].join('\n').toLowerCase();
   return (

@@ -65,7 +65,7 @@ class ConfirmForm extends ConfirmedForm {
   readonly confirm: string = '';
 }
 
-interface Found {
+interface ChannelInUse {
   readonly channel: ChannelRecord;
   /** Attempts in the last 24 hours; undefined: the query timed out. */
   readonly used: number | undefined;
@@ -102,14 +102,14 @@ export class ChannelDeletePages {
     return new Redirect('/admin/channels', { tone: 'ok', title: `Channel “${name}” deleted`, text });
   }
 
-  private async find(id: string): Promise<Found> {
+  private async find(id: string): Promise<ChannelInUse> {
     const channel = await this.desk.find(id);
     const attempts = await this.figures.lastDay();
     const rows = [channel.name, ...channel.formerNames].flatMap((name) => attempts?.get(name) ?? []);
     return { channel, used: attempts && (this.figures.figuresOf(rows)?.judged ?? 0) };
   }
 
-  private page(visitor: Visitor, { channel, used }: Found, form: Form<ConfirmForm>): Page {
+  private page(visitor: Visitor, { channel, used }: ChannelInUse, form: Form<ConfirmForm>): Page {
     const { id, name, models } = channel;
     return new Page('admin/channel-delete', {
       title: `Delete “${name}”?`,

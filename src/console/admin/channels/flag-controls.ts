@@ -1,8 +1,8 @@
 import type { ChannelRecord } from '../../../catalog/channels/index.js';
 import { type FormBody, typedCount } from '../../web/index.js';
 
-type Flags = ChannelRecord['flags'];
-type FlagValue = Flags[string];
+type ChannelFlags = ChannelRecord['flags'];
+type FlagValue = ChannelFlags[string];
 
 const PREFIX = '_flag.';
 
@@ -37,7 +37,7 @@ const typed = (value: FlagValue | undefined): string => {
  * @param flags as stored
  * @param body the submitted form, if any
  */
-export function flagSection(protocol: string, flags: Flags, body?: FormBody): FlagSection {
+export function flagSection(protocol: string, flags: ChannelFlags, body?: FormBody): FlagSection {
   const own = FLAGS.filter((flag) => flag.of.includes(protocol));
   const controls = own.map((flag) => controlOf(flag, textIn(body, flag.name) ?? typed(flags[flag.name])));
   const names = new Set(own.map(({ name }) => name));
@@ -53,7 +53,7 @@ export function flagSection(protocol: string, flags: Flags, body?: FormBody): Fl
 }
 
 /** The flags of a form; flags without a control are kept. */
-export function flagsFrom(flags: Flags, body: FormBody): Flags {
+export function flagsFrom(flags: ChannelFlags, body: FormBody): ChannelFlags {
   const changed = new Map(Object.entries(flags));
   for (const flag of FLAGS) {
     const text = textIn(body, flag.name)?.trim();

@@ -198,7 +198,7 @@ function told(name: string, changes: readonly string[]) {
   };
 }
 
-type Entry = Readonly<Record<string, unknown>>;
+type CatalogEntry = Readonly<Record<string, unknown>>;
 
 /** Values that the form does not show. */
 interface Kept {
@@ -210,7 +210,7 @@ interface Kept {
  * The form as a catalog file entry, to be validated by the catalog file's checks. Stored upcoming prices are omitted, which
  * keeps them.
  */
-const entryOf = (values: FormBody, kept: Kept, timeZone: string): Entry => ({
+const entryOf = (values: FormBody, kept: Kept, timeZone: string): CatalogEntry => ({
   name: textOf(values, 'name'),
   display_name: textOf(values, 'displayName') || undefined,
   owned_by: textOf(values, 'ownedBy'),
@@ -225,14 +225,14 @@ const entryOf = (values: FormBody, kept: Kept, timeZone: string): Entry => ({
 });
 
 /** An entry with prices only, so that the rest of the form is not validated. */
-const pricesOnly = (values: FormBody): Entry => ({
+const pricesOnly = (values: FormBody): CatalogEntry => ({
   name: 'any',
   context_window: new Numeral('1'),
   max_output_tokens: new Numeral('1'),
   ...pricesIn(values),
 });
 
-function pricesIn(values: FormBody): Entry {
+function pricesIn(values: FormBody): CatalogEntry {
   const efforts = EFFORTS.map((effort) => [effort, optionalDecimal(textOf(values, `effort-${effort}`))] as const);
   return {
     request_fee: optionalDecimal(textOf(values, 'requestFee')),
@@ -251,12 +251,12 @@ function pricesIn(values: FormBody): Entry {
 }
 
 /** Invalid numbers are kept as typed, to be rejected. */
-const numeralsIn = (text: string): Entry =>
+const numeralsIn = (text: string): CatalogEntry =>
   Object.fromEntries(Object.entries(pairsIn(text)).map(([name, value]) => [name, wholeIn(value)]));
 
-const given = (pairs: Entry) => (Object.keys(pairs).length > 0 ? pairs : undefined);
+const given = (pairs: CatalogEntry) => (Object.keys(pairs).length > 0 ? pairs : undefined);
 
-const tierIn = (values: FormBody, index: number): Entry => ({
+const tierIn = (values: FormBody, index: number): CatalogEntry => ({
   from_prompt_tokens: index === 0 ? new Numeral('0') : (wholeIn(textOf(values, tierField(index, 'from'))) ?? ''),
   ...Object.fromEntries(
     TOKEN_FIELDS.map(({ name }) => [name, optionalDecimal(textOf(values, tierField(index, name)))]),

@@ -17,7 +17,7 @@ type State = keyof typeof STATES;
 const LIST = '/admin/models';
 
 /** Query parameters; undefined: not filtered. */
-type Filter = Readonly<Record<'q' | 'group' | 'state', string | undefined>>;
+type ModelListFilter = Readonly<Record<'q' | 'group' | 'state', string | undefined>>;
 
 /** @param margins by model name; undefined: the aggregation timed out */
 export function modelListView(
@@ -115,7 +115,7 @@ export const marginView = ({ margin, calls, known }: KnownMargin) => ({
   calls,
 });
 
-function chipsOf(filter: Filter) {
+function chipsOf(filter: ModelListFilter) {
   const labels = { q: 'Search', group: 'Group', state: 'State' };
   return (['q', 'group', 'state'] as const).flatMap((name) => {
     const chosen = filter[name];

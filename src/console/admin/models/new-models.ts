@@ -124,13 +124,13 @@ function sourceText({ seller = 'The vendor' }: NewModel, { tiers }: BookPrices):
   return `List price of ${seller}${more}`;
 }
 
-type Entry = Readonly<Record<string, unknown>>;
+type CatalogEntry = Readonly<Record<string, unknown>>;
 
 interface NewEntries {
   /** As in the catalog file. */
-  readonly models: readonly Entry[];
+  readonly models: readonly CatalogEntry[];
   /** What the upstream charges, by model; unknown for models whose price was typed. */
-  readonly costs: Entry;
+  readonly costs: CatalogEntry;
   /** By control. */
   readonly errors: Readonly<Record<string, string>>;
 }
@@ -150,7 +150,7 @@ export function newEntries(
   );
   return {
     models: all.map(({ entry }) => ({ ...entry, groups })),
-    costs: Object.assign({}, ...all.map(({ cost }) => cost)) as Entry,
+    costs: Object.assign({}, ...all.map(({ cost }) => cost)) as CatalogEntry,
     errors: Object.assign({}, ...all.map(({ errors }) => errors)) as Readonly<Record<string, string>>,
   };
 }
@@ -188,18 +188,18 @@ const MISSING: Readonly<Record<AskedField, (name: string) => string>> = {
   output: (name) => `Enter the output price of ${name} in dollars per million tokens, or 0 if it is free.`,
 };
 
-const feesOf = ({ toolFees, requestFee }: BookPrices): Entry => ({
+const feesOf = ({ toolFees, requestFee }: BookPrices): CatalogEntry => ({
   ...(Object.keys(toolFees).length > 0 && { tool_fees: toolFees }),
   ...(requestFee !== undefined && { request_fee: requestFee }),
 });
 
-const tiersOf = ({ tiers }: BookPrices): readonly Entry[] =>
+const tiersOf = ({ tiers }: BookPrices): readonly CatalogEntry[] =>
   tiers.map(({ fromPromptTokens, ...prices }) => ({
     from_prompt_tokens: new Numeral(String(fromPromptTokens)),
     ...prices,
   }));
 
-const pricesEntry = (prices: BookPrices | 'free'): Entry =>
+const pricesEntry = (prices: BookPrices | 'free'): CatalogEntry =>
   prices === 'free' ? { prices } : { ...feesOf(prices), prices: tiersOf(prices) };
 
 /** The vendor charges its list price, whatever the model's own price becomes. */

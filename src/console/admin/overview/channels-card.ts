@@ -21,7 +21,7 @@ const COSTS = `
   SELECT channel, sum(upstream_cost) AS cost, (count(*) FILTER (WHERE upstream_cost IS NULL))::integer AS unknown
     FROM call_attempts WHERE created_at >= now() - interval '24 hours' GROUP BY channel`;
 
-interface Found {
+interface ChannelWithState {
   readonly channel: ChannelRecord;
   readonly state: ChannelState;
 }
@@ -52,7 +52,7 @@ export class ChannelsCard {
   }
 
   private rowOf(
-    { channel, state }: Found,
+    { channel, state }: ChannelWithState,
     attempts: ReadonlyMap<string, ChannelRows> | undefined,
     costs: ReadonlyMap<string, ChannelCost> | undefined,
   ) {
@@ -100,5 +100,5 @@ function noteOf(tooSlow: boolean, incomplete: boolean): string {
 }
 
 /** A channel that is not, or only partly, available. Disabled channels are not reported. */
-const restOf = ({ channel: { id, name }, state: { tone, label, why } }: Found): ChannelCooldown[] =>
+const restOf = ({ channel: { id, name }, state: { tone, label, why } }: ChannelWithState): ChannelCooldown[] =>
   tone === 'warn' || tone === 'bad' ? [{ id, name, tone, label, why: why ?? '' }] : [];

@@ -21,7 +21,7 @@ import {
 } from '../../../usage/index.js';
 import type { ChannelCooldown, ChannelCorrections, ChannelTrouble, NoticeConditions } from './notices.js';
 
-interface Spender {
+interface SpendingUser {
   readonly id: string;
   readonly email: string;
   readonly balance: Nanos;
@@ -29,7 +29,7 @@ interface Spender {
 
 /** Database facts for the overview. Undefined: the query timed out. */
 export interface OverviewReading {
-  readonly traffic: (Traffic & { readonly spenders: ReadonlyMap<string, Spender> }) | undefined;
+  readonly traffic: (Traffic & { readonly spenders: ReadonlyMap<string, SpendingUser> }) | undefined;
   /** Of the preceding span of the same length. */
   readonly callsBefore: number | undefined;
   /** `ownMs`: the relay’s own share; undefined if there were no streams. */

@@ -65,14 +65,14 @@ export function overviewView({ range, scale, reading, notices }: OverviewInput) 
 }
 
 /** A key figure; `change` is relative to the preceding span. */
-interface Figure {
+interface KeyFigure {
   readonly label: string;
   readonly value: string;
   readonly note: string;
   readonly change?: { readonly text: string; readonly class: 'up' | 'down' };
 }
 
-function callsFigure({ traffic, callsBefore }: OverviewReading, { before }: OverviewRange): Figure {
+function callsFigure({ traffic, callsBefore }: OverviewReading, { before }: OverviewRange): KeyFigure {
   const label = 'Calls';
   if (traffic === undefined) return { label, value: UNKNOWN, note: '' };
   const { calls } = traffic.total;
@@ -85,7 +85,7 @@ function callsFigure({ traffic, callsBefore }: OverviewReading, { before }: Over
   return { label, value, change: { text, class: more > 0 ? 'up' : 'down' }, note: `vs. ${before}` };
 }
 
-function failedFigure(traffic: Traffic | undefined): Figure {
+function failedFigure(traffic: Traffic | undefined): KeyFigure {
   const label = 'Failed';
   if (traffic === undefined) return { label, value: UNKNOWN, note: '' };
   const { calls, refused, failed, failedAfterRetry } = traffic.total;
@@ -95,7 +95,7 @@ function failedFigure(traffic: Traffic | undefined): Figure {
   return { label, value: percent(failed, calls), note };
 }
 
-function chargedFigure(traffic: Traffic | undefined): Figure {
+function chargedFigure(traffic: Traffic | undefined): KeyFigure {
   const label = 'Charged';
   if (traffic === undefined) return { label, value: UNKNOWN, note: '' };
   const { calls, charged, known, cost, chargedOfKnown } = traffic.total;
@@ -109,7 +109,7 @@ function chargedFigure(traffic: Traffic | undefined): Figure {
   return { label, value, note: `cost ${usd(cost)}, margin ${margin}${over}` };
 }
 
-function firstTokenFigure({ firstToken }: OverviewReading): Figure {
+function firstTokenFigure({ firstToken }: OverviewReading): KeyFigure {
   const label = 'First token, median';
   const times = firstToken?.times;
   if (times === undefined) return { label, value: UNKNOWN, note: firstToken === undefined ? '' : 'no streams' };

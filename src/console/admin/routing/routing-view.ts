@@ -183,15 +183,15 @@ const unasked = ({ name, baseUrl, tier, weight }: Excluded['channel']) => ({
   share: undefined,
 });
 
-type Outcome = 'passed' | 'refused' | 'not-asked';
+type StepResult = 'passed' | 'refused' | 'not-asked';
 
-const BADGES: Readonly<Record<Outcome, { readonly tone: string; readonly label: string }>> = {
+const BADGES: Readonly<Record<StepResult, { readonly tone: string; readonly label: string }>> = {
   passed: { tone: 'ok', label: 'Passed' },
   refused: { tone: 'bad', label: 'Failed' },
   'not-asked': { tone: '', label: 'Skipped' },
 };
 
-const outcomeOf = (refusal: AppError | undefined, isAsked = true): Outcome =>
+const outcomeOf = (refusal: AppError | undefined, isAsked = true): StepResult =>
   refusal === undefined ? (isAsked ? 'passed' : 'not-asked') : 'refused';
 
 /** The admission checks, in the order in which a call passes them. */

@@ -165,7 +165,7 @@ const typedIn = (parts: Readonly<Record<string, unknown>>): FormBody =>
 
 type TypedRouting = Form<RoutingForm>;
 
-interface Choice {
+interface SelectOption {
   readonly value: string;
   readonly label: string;
 }
@@ -176,7 +176,7 @@ const routingChoices = (
   protocols: readonly Pick<ProtocolAdapter, 'id'>[],
   keys: readonly OwnKey[],
   chosen: OwnKey | undefined,
-): Readonly<Record<'keys' | 'models' | 'protocols' | 'efforts', readonly Choice[]>> => ({
+): Readonly<Record<'keys' | 'models' | 'protocols' | 'efforts', readonly SelectOption[]>> => ({
   keys: [{ value: '', label: 'A new API key with default settings' }, ...withChosen(keys, chosen).map(keyChoice)],
   models: [...models.values()]
     .toSorted((one, other) => one.name.localeCompare(other.name))
@@ -191,7 +191,7 @@ const routingChoices = (
 const withChosen = (keys: readonly OwnKey[], chosen: OwnKey | undefined): readonly OwnKey[] =>
   chosen === undefined || keys.some(({ id }) => id === chosen.id) ? keys : [chosen, ...keys];
 
-const keyChoice = ({ id, name, hint, state }: OwnKey): Choice => ({
+const keyChoice = ({ id, name, hint, state }: OwnKey): SelectOption => ({
   value: id,
   label: `${name}, ${hint}${state === 'enabled' ? '' : ` (${state})`}`,
 });

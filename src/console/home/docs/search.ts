@@ -2,7 +2,7 @@ import type { ViewEngine } from '../../web/index.js';
 import type { DocsView, TopicView } from './docs.view.js';
 
 /** Part of a page below one heading. */
-interface Section {
+interface DocsSection {
   readonly topic: string;
   readonly title: string;
   readonly href: string;
@@ -26,7 +26,7 @@ const EXCERPT_LENGTH = 220;
 /** Full-text search of the docs, over the text of the rendered pages. */
 export class DocsSearch {
   /** Of the first search: later changes of addresses and models do not matter for finding a section. */
-  private sections: readonly Section[] | undefined;
+  private sections: readonly DocsSection[] | undefined;
 
   constructor(private readonly views: ViewEngine) {}
 
@@ -34,7 +34,8 @@ export class DocsSearch {
   find(view: DocsView, query: string): readonly SearchResult[] {
     this.sections ??= view.topics.flatMap((topic) => this.sectionsOf(view, topic));
     const words = query.toLowerCase().split(/\s+/);
-    const inTitle = ({ title }: Section): number => (words.some((word) => title.toLowerCase().includes(word)) ? 0 : 1);
+    const inTitle = ({ title }: DocsSection): number =>
+      words.some((word) => title.toLowerCase().includes(word)) ? 0 : 1;
     return this.sections
       .filter(({ title, text }) => words.every((word) => `${title} ${text}`.toLowerCase().includes(word)))
       .toSorted((one, other) => inTitle(one) - inTitle(other))
@@ -42,7 +43,7 @@ export class DocsSearch {
       .map(({ text, ...section }) => ({ ...section, excerpt: excerptOf(text, words) }));
   }
 
-  private sectionsOf(view: DocsView, topic: TopicView): readonly Section[] {
+  private sectionsOf(view: DocsView, topic: TopicView): readonly DocsSection[] {
     // Without its layout, a page is its text alone.
     const html = this.views.renderBare(topic.view, { ...view, topic, isText: true });
     return html.split(/(?=<h2\b)/).flatMap((part) => {

@@ -18,7 +18,7 @@ import { InvitationRefused, Invitations } from './invitations.js';
 import { RegistrationRepository, type RegistrationRow, SignUpRules } from './sign-up-rules.js';
 
 /** The input of a registration. */
-interface Application {
+interface RegistrationInput {
   readonly name: string;
   readonly email: string;
   readonly password: Secret;
@@ -44,7 +44,7 @@ export class RegistrationChecks {
   ) {}
 
   /** @throws SignUpClosed, InvalidAccount, InvitationRefused, and errors for addresses that are not allowed */
-  async check({ name: typedName, email: typed, password, invitation }: Application): Promise<CheckedApplication> {
+  async check({ name: typedName, email: typed, password, invitation }: RegistrationInput): Promise<CheckedApplication> {
     this.rules.checkOpen();
     const name = typedName.trim();
     if (!/^[^\p{Cc}]{1,100}$/u.test(name)) throw new InvalidAccount('name', 'Enter a name of at most 100 characters.');
@@ -125,7 +125,7 @@ export class Registrations {
    * @param visitKey form token, known to this browser only
    * @throws errors of RegistrationChecks, TooManyAttempts
    */
-  async begin(application: Application, visitKey: string, ip: string): Promise<void> {
+  async begin(application: RegistrationInput, visitKey: string, ip: string): Promise<void> {
     const { name, email, password, invitationId } = await this.checks.check(application);
     await this.mails.spend(email, ip);
     const passwordHash = await this.passwords.hash(password);

@@ -157,7 +157,7 @@ function writeStamp(folder: string, stamp: Stamp): void {
   writeFileSync(stampFile(folder), JSON.stringify(stamp), { mode: 0o644 });
 }
 
-interface Entry {
+interface FolderEntry {
   /** Relative to the folder. */
   readonly path: string;
   readonly kind: 'file' | 'folder' | 'link';
@@ -168,7 +168,7 @@ interface Entry {
 }
 
 /** Everything below a folder, ordered by name. Links are not followed. */
-export function listFolder(root: string): readonly Entry[] {
+export function listFolder(root: string): readonly FolderEntry[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .toSorted()
     .map((path) => {
@@ -179,7 +179,7 @@ export function listFolder(root: string): readonly Entry[] {
 }
 
 /** Unchanged while names, sizes and times are unchanged. Fast, and sufficient where others cannot write. */
-export function fingerprint(entries: readonly Entry[]): string {
+export function fingerprint(entries: readonly FolderEntry[]): string {
   const lines = entries.map(({ path, kind, size, modifiedMs }) =>
     kind === 'file' ? [path, size, modifiedMs] : [path, kind],
   );
@@ -187,7 +187,7 @@ export function fingerprint(entries: readonly Entry[]): string {
 }
 
 /** Depends on names, contents and link targets. Reads everything. */
-export function digest(root: string, entries: readonly Entry[]): string {
+export function digest(root: string, entries: readonly FolderEntry[]): string {
   const hash = createHash('sha256');
   for (const { path, kind } of entries) {
     const content =
@@ -198,7 +198,7 @@ export function digest(root: string, entries: readonly Entry[]): string {
 }
 
 /** True if everything belongs to this user and no other user has write access. */
-export const isOnlyOurs = (entries: readonly Entry[], uid: number): boolean =>
+export const isOnlyOurs = (entries: readonly FolderEntry[], uid: number): boolean =>
   entries.every((entry) => entry.uid === uid && (entry.kind === 'link' || (entry.mode & 0o022) === 0));
 
 /** The npm package with PostgreSQL for this platform. */

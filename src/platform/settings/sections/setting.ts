@@ -9,7 +9,7 @@ export type Control = 'text' | 'textarea' | 'number' | 'amount' | 'checkbox' | '
 export type SettingResult<Value> = { readonly value: Value } | { readonly error: string };
 
 /** What every declaration states. */
-interface Facts {
+interface SettingDeclaration {
   readonly label: string;
   readonly hint?: string;
   /** Name in the audit log. */
@@ -36,7 +36,7 @@ interface Attributes {
 }
 
 /** A setting: `Value` is stored, `Current` is what services read. */
-export interface Setting<Value, Current = Value> extends Facts {
+export interface Setting<Value, Current = Value> extends SettingDeclaration {
   readonly control: Control;
   readonly attributes: Attributes;
   readonly initial: Value;
@@ -54,7 +54,7 @@ export interface Setting<Value, Current = Value> extends Facts {
 
 const error = (message: string): { readonly error: string } => ({ error: message });
 
-type Basis<Value, Current> = Facts &
+type Basis<Value, Current> = SettingDeclaration &
   Pick<Setting<Value, Current>, 'control' | 'initial' | 'read' | 'toForm' | 'toCurrent'> &
   Partial<Setting<Value, Current>>;
 
@@ -70,7 +70,7 @@ const setting = <Value, Current>(basis: Basis<Value, Current>): Setting<Value, C
 
 const same = <Value>(value: Value): Value => value;
 
-interface TextFacts extends Facts {
+interface TextFacts extends SettingDeclaration {
   readonly initial?: string;
   readonly max: number;
   /** What it must match; shown as an error otherwise. */
@@ -108,7 +108,7 @@ export function optionalText(facts: TextFacts): Setting<string, string | undefin
   };
 }
 
-interface FlagFacts extends Facts {
+interface FlagFacts extends SettingDeclaration {
   readonly initial?: boolean;
   /** Values in the audit log. */
   readonly on: string;
@@ -131,7 +131,7 @@ export const flag = ({ initial = false, on, off, ...facts }: FlagFacts): Setting
     toCurrent: same<boolean>,
   });
 
-interface ChoiceFacts<Value extends string> extends Facts {
+interface ChoiceFacts<Value extends string> extends SettingDeclaration {
   readonly initial: NoInfer<Value>;
   /** By value. */
   readonly labels: Readonly<Record<Value, string>>;
@@ -156,7 +156,7 @@ export function choice<Value extends string>({ labels, missing, ...facts }: Choi
   });
 }
 
-interface WholeFacts extends Facts {
+interface WholeFacts extends SettingDeclaration {
   readonly min: number;
   readonly max: number;
   /** `hours`. */
@@ -205,7 +205,7 @@ export const optionalWhole = (
     toCurrent: (value) => value ?? undefined,
   });
 
-interface UsdFacts extends Facts {
+interface UsdFacts extends SettingDeclaration {
   readonly initial: string;
   readonly accepts: readonly [(text: string) => boolean, string];
 }
@@ -225,7 +225,7 @@ export const usd = ({ accepts: [accepts, message], ...facts }: UsdFacts): Settin
     toCurrent: parseUsd,
   });
 
-interface ListFacts<Current> extends Facts {
+interface ListFacts<Current> extends SettingDeclaration {
   readonly initial: readonly string[];
   readonly max: readonly [number, string];
   /** What each entry must match; shown as an error otherwise. */
@@ -274,7 +274,7 @@ export const list = <Current>({
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 
-interface SecretFacts extends Facts {
+interface SecretFacts extends SettingDeclaration {
   /** Its form field; the encrypted text is stored under the setting's own key. */
   readonly input: string;
   readonly noun: 'password' | 'secret';

@@ -2,7 +2,7 @@ import type { Annotation, CallContent, OpaqueReasoning, ResponsePart } from './c
 import type { CallEvent, PartStart } from './events.js';
 
 /** A part in progress: emitted and pending text. */
-interface Lane {
+interface OpenPart {
   readonly key: string;
   readonly start: PartStart;
   text: string;
@@ -24,8 +24,8 @@ const OBJECT_BEGUN = /^\s*\{/;
  */
 export class PartSequencer {
   /** In order of their start; the first is being emitted. */
-  private readonly lanes: Lane[] = [];
-  private readonly known = new Map<string, Lane>();
+  private readonly lanes: OpenPart[] = [];
+  private readonly known = new Map<string, OpenPart>();
   private readonly callIds = new Set<string>();
   /** Occurrences of each ID: servers that reuse one stay cheap. */
   private readonly copies = new Map<string, number>();
@@ -52,7 +52,7 @@ export class PartSequencer {
   /** @param key the protocol's identification of the part */
   start(key: string, start: PartStart): CallEvent[] {
     const named = start.kind === 'tool-call' ? { ...start, id: this.freeId(start.id) } : start;
-    const lane: Lane = {
+    const lane: OpenPart = {
       key,
       start: named,
       text: '',
@@ -101,7 +101,7 @@ export class PartSequencer {
     return this.emit();
   }
 
-  private openLane(key: string): Lane | undefined {
+  private openLane(key: string): OpenPart | undefined {
     const lane = this.known.get(key);
     return lane === undefined || lane.isFinished ? undefined : lane;
   }
@@ -149,7 +149,7 @@ export class PartSequencer {
 const callIdsIn = ({ turns }: Pick<CallContent, 'turns'>): ReadonlySet<string> =>
   new Set(turns.flatMap(({ parts }) => parts).flatMap((part) => (part.kind === 'tool-call' ? [part.id] : [])));
 
-function emitText(lane: Lane, events: CallEvent[]): void {
+function emitText(lane: OpenPart, events: CallEvent[]): void {
   if (takesJson(lane.start) && lane.pending.length === lane.text.length) {
     if (lane.isFinished && NO_ARGUMENTS.test(lane.text)) lane.text = lane.pending = '{}';
     // It may still turn out to be empty.
@@ -161,7 +161,7 @@ function emitText(lane: Lane, events: CallEvent[]): void {
 
 const takesJson = (start: PartStart): boolean => start.kind === 'tool-call' && start.isFreeform !== true;
 
-function partOf({ start, text, annotations, opaque }: Lane): ResponsePart {
+function partOf({ start, text, annotations, opaque }: OpenPart): ResponsePart {
   switch (start.kind) {
     case 'tool-call':
       return { ...start, arguments: text };

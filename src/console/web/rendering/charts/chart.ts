@@ -63,7 +63,7 @@ export interface ChartWithTable {
   readonly table: ChartTable;
 }
 
-interface Column {
+interface ChartColumn {
   readonly name: string;
   readonly values: Values;
   readonly unit: Unit;
@@ -74,7 +74,7 @@ export function chartTable(
   caption: string,
   bucketName: string,
   buckets: Buckets,
-  columns: readonly Column[],
+  columns: readonly ChartColumn[],
 ): ChartTable {
   return {
     caption,

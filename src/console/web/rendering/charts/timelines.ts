@@ -1,7 +1,7 @@
 import { count, percent, UNKNOWN } from '../../../../platform/format/index.js';
 import { at, type ChartTable, WIDTH } from './chart.js';
 
-interface Span {
+interface TimelineBar {
   readonly atMs: number;
   readonly tookMs: number;
 }
@@ -12,7 +12,7 @@ export interface WaterfallStep {
   readonly atMs: number | null;
   readonly tookMs: number | null;
   /** Drawn instead if the step was interrupted. */
-  readonly bars?: readonly Span[];
+  readonly bars?: readonly TimelineBar[];
   /** `whole`: an attempt; `part`: a phase of it. */
   readonly rank?: 'whole' | 'part';
   readonly tone: 'ours' | 'connect' | 'wait' | 'stream' | 'client' | 'failed';
@@ -43,12 +43,12 @@ export function waterfall(steps: readonly WaterfallStep[], totalMs: number) {
   };
 }
 
-function spansOf({ atMs, tookMs, bars }: WaterfallStep): readonly Span[] {
+function spansOf({ atMs, tookMs, bars }: WaterfallStep): readonly TimelineBar[] {
   if (bars !== undefined) return bars;
   return atMs === null || tookMs === null ? [] : [{ atMs, tookMs }];
 }
 
-function barOf({ atMs, tookMs }: Span, scale: number): { x: string; width: string } {
+function barOf({ atMs, tookMs }: TimelineBar, scale: number): { x: string; width: string } {
   const width = Math.min(WIDTH, Math.max(MIN, tookMs * scale));
   return { x: at(Math.max(0, Math.min(atMs * scale, WIDTH - width))), width: at(width) };
 }
