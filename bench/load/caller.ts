@@ -38,7 +38,7 @@ export class Caller {
     return model === undefined ? body : Buffer.from(body.toString().replace(modelFor(behaviour), model));
   }
 
-  /** Sends a call and reads its answer to the end. */
+  /** Sends a call and reads its response to the end. */
   call(behaviour: Behaviour, body: Buffer, headers = this.target.headers): Promise<Outcome> {
     return new Promise((resolve) => this.start(behaviour, body, headers, resolve));
   }

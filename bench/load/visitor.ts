@@ -1,7 +1,7 @@
 // Somebody with a browser: signs in as people do and asks for pages, over one connection that stays open.
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** An answer as it came. Times in ms since it was asked for. */
+/** A response as it came. Times in ms since it was asked for. */
 export interface Visit {
   readonly status: number;
   readonly location: string;
@@ -13,7 +13,7 @@ export interface Visit {
 interface Question {
   readonly path: string;
   readonly form?: URLSearchParams;
-  /** Given each piece of the answer as it comes. */
+  /** Given each piece of the response as it comes. */
   readonly onPiece: (piece: Buffer) => void;
 }
 
@@ -34,14 +34,14 @@ export class Visitor {
     if (status !== 303 || location !== '/') throw new Error(`${email} was not signed in: status ${status}.`);
   }
 
-  /** The whole answer. */
+  /** The whole response. */
   async read(path: string): Promise<Visit & { readonly text: string }> {
     const pieces: Buffer[] = [];
     const visit = await this.ask({ path, onPiece: (piece) => pieces.push(piece) });
     return { ...visit, text: Buffer.concat(pieces).toString() };
   }
 
-  /** Takes the answer as fast as it comes, and keeps nothing of it. */
+  /** Takes the response as fast as it comes, and keeps nothing of it. */
   take(path: string, onPiece: (piece: Buffer) => void = () => undefined): Promise<Visit> {
     return this.ask({ path, onPiece });
   }

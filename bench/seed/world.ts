@@ -49,7 +49,7 @@ export interface CallOutcome {
   readonly reason: string;
   readonly message: string;
   readonly basis: string;
-  /** The share of the answer that is charged for; 0: nothing is. */
+  /** The share of the response that is charged for; 0: nothing is. */
   readonly charged: number;
   /** Only streams end so. */
   readonly streamed: boolean;

@@ -10,7 +10,7 @@ export interface ProtocolEndpoint {
   headers(key: string): Record<string, string>;
   /** A request whose prompt takes so many bytes. */
   request(behaviour: Behaviour, promptBytes: number): Buffer;
-  /** An unstreamed answer of about 1 kB. */
+  /** An unstreamed response of about 1 kB. */
   readonly answer: Buffer;
   /** What a stream begins with, before its first content. */
   readonly opening: string;

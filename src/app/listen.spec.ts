@@ -40,13 +40,13 @@ const CLIENTS = 64;
 
   it('answers on all of them', async () => {
     connectAll();
-    const answers = clients.map(async (client) => {
+    const responses = clients.map(async (client) => {
       client.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
       let text = '';
       for await (const chunk of client) text += String(chunk);
       return text;
     });
-    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*hello/);
+    for (const response of await Promise.all(responses)) expect(response).toMatch(/^HTTP\/1\.1 200 [^]*hello/);
   });
 
   it('accepts no more once the server is closed', async () => {

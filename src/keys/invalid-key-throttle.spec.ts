@@ -15,7 +15,7 @@ describe('InvalidKeyThrottle', () => {
   const crowd = (line: InvalidKeyThrottle, address: string, size: number, gone = here): string[] => {
     const refused: string[] = [];
     for (let index = 0; index < size; index++)
-      void line.turn(address, gone).then((told) => refused.push(told ? address : `${address} too many`));
+      void line.turn(address, gone).then((reported) => refused.push(reported ? address : `${address} too many`));
     return refused;
   };
   const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
@@ -85,7 +85,7 @@ describe('InvalidKeyThrottle', () => {
     const one = crowd(line, '192.0.2.1', 10 + 4);
     const two = crowd(line, '192.0.2.2', 3);
     await pass(0);
-    expect(one.filter((told) => told.endsWith('too many'))).toHaveLength(1);
+    expect(one.filter((reported) => reported.endsWith('too many'))).toHaveLength(1);
     expect(two).toEqual(['192.0.2.2 too many']);
     await pass(50);
     expect(one).toHaveLength(14);

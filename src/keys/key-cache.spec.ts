@@ -69,8 +69,8 @@ describe('KeyCache', () => {
     const cache = new KeyCache({ known: 2, unknown: 2 });
     cache.put('one', aCaller(), 0);
     for (let index = 0; index < 10; index++) cache.put(`stranger ${index}`, undefined, 0);
-    const strangers = Array.from({ length: 10 }, (_, index) => cache.get(`stranger ${index}`, 1));
-    expect(strangers.filter(Boolean)).toHaveLength(2);
+    const otherUsers = Array.from({ length: 10 }, (_, index) => cache.get(`stranger ${index}`, 1));
+    expect(otherUsers.filter(Boolean)).toHaveLength(2);
     expect(cache.get('one', 1)).toBeDefined();
     cache.put('two', aCaller(), 0);
     cache.put('three', aCaller(), 0);

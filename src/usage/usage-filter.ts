@@ -75,11 +75,11 @@ export const ofFinished = ({ channel, upstream, atALoss, isCorrected }: UsageFil
   channel !== undefined || upstream !== undefined || atALoss === true || isCorrected === true;
 
 /** Bounded by the calls' times: attempts are in the partition of their call. */
-function answeredWith(answer: UpstreamResponse, { from, to }: UsageFilter, parameters: Parameters): string {
+function answeredWith(response: UpstreamResponse, { from, to }: UsageFilter, parameters: Parameters): string {
   const status =
-    answer === 'none'
+    response === 'none'
       ? 't.upstream_status IS NULL'
-      : `t.upstream_status BETWEEN ${parameters.add(answer.from, 'integer')} AND ${parameters.add(answer.to, 'integer')}`;
+      : `t.upstream_status BETWEEN ${parameters.add(response.from, 'integer')} AND ${parameters.add(response.to, 'integer')}`;
   return ` AND EXISTS (SELECT FROM call_attempts t WHERE t.call_id = c.id AND t.created_at = c.created_at
     AND t.created_at >= ${parameters.time(from)} AND t.created_at < ${parameters.time(to)} AND ${status})`;
 }

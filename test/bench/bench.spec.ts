@@ -89,15 +89,15 @@ describe('the benchmark', () => {
     };
     const relay = { subject: 'relay', figures: { cpu_ratio: 3.1, both_ratio: 4.5 }, rounds: [] };
     const scenarios = [{ name: 'small-64', title: '', lines: [relay], notes: [] }];
-    const told = (quick: boolean): unknown[] =>
+    const reported = (quick: boolean): unknown[] =>
       judge(scenarios, { quick })
         .filter(({ measured }) => measured !== undefined)
         .map(({ measured, met }) => [measured, met]);
-    expect(told(false)).toEqual([
+    expect(reported(false)).toEqual([
       ['3.10', false],
       ['4.50', true],
     ]);
-    expect(told(true)).toEqual([
+    expect(reported(true)).toEqual([
       ['3.10', undefined],
       ['4.50', undefined],
     ]);

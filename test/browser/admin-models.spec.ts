@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { answerOf, expectFine, NARROW, startBrowser, Window } from '../support/browser.js';
+import { evaluate, expectFine, NARROW, startBrowser, Window } from '../support/browser.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
@@ -120,8 +120,8 @@ describe('model and group pages in a browser', () => {
     let lowest = 0;
     for (let stop = 0; stop < 40; stop += 1) {
       await page.keyboard.press('Tab');
-      expect(await answerOf(page, COVERED)).toBe('');
-      lowest = Math.max(lowest, await answerOf<number>(page, 'scrollY'));
+      expect(await evaluate(page, COVERED)).toBe('');
+      lowest = Math.max(lowest, await evaluate<number>(page, 'scrollY'));
     }
     expect(lowest).toBeGreaterThan(NARROW.height);
     await window.close();

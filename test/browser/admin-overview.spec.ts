@@ -26,9 +26,9 @@ describe('overview, call log and audit log in a browser', () => {
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
     ann = await relay.caller({ credit: '10000' });
-    const answer = await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello', stream: true });
-    await answer.text();
-    real = answer.headers.get('x-request-id')!;
+    const response = await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello', stream: true });
+    await response.text();
+    real = response.headers.get('x-request-id')!;
     failed = newId('req', Date.now() - 60_000);
     const sql = relay.get(DataSource);
     await aCallRow(sql, {

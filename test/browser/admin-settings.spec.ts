@@ -28,7 +28,7 @@ describe('the settings pages in a browser', () => {
     await window.page.goto(`${PAGE}/${section}`);
     return window;
   };
-  const told = ({ page }: Window): Promise<string> => page.locator('main .flash').first().innerText();
+  const reported = ({ page }: Window): Promise<string> => page.locator('main .flash').first().innerText();
 
   it('has a page per section, each accessible and linked from the others', async () => {
     const window = await open('site');
@@ -48,15 +48,15 @@ describe('the settings pages in a browser', () => {
     await page.getByLabel('Name', { exact: true }).fill('Acme models');
     await page.getByLabel('Terms').fill('Be kind.\n\nAsk help@acme.example.');
     await page.getByRole('button', { name: 'Save site settings' }).click();
-    expect(await told(window)).toContain('Site settings saved');
-    const stranger = await Window.open(browser, relay.url);
-    await stranger.page.goto('/register');
-    expect(await stranger.page.title()).toBe('Create account · Acme models');
-    await expectFine(stranger);
-    await stranger.page.getByRole('main').getByRole('link', { name: 'terms' }).click();
-    expect(await stranger.page.getByRole('main').innerText()).toContain('Be kind.');
-    await expectFine(stranger);
-    await stranger.close();
+    expect(await reported(window)).toContain('Site settings saved');
+    const otherUser = await Window.open(browser, relay.url);
+    await otherUser.page.goto('/register');
+    expect(await otherUser.page.title()).toBe('Create account · Acme models');
+    await expectFine(otherUser);
+    await otherUser.page.getByRole('main').getByRole('link', { name: 'terms' }).click();
+    expect(await otherUser.page.getByRole('main').innerText()).toContain('Be kind.');
+    await expectFine(otherUser);
+    await otherUser.close();
     await window.close();
   });
 
@@ -102,10 +102,10 @@ describe('the settings pages in a browser', () => {
       await window.page.getByLabel('Months to keep').fill(months);
       await window.page.getByRole('button', { name: 'Save retention settings' }).click();
     }
-    expect(await told(mine)).toMatch(/Months to keep: now 6, yours 12/);
+    expect(await reported(mine)).toMatch(/Months to keep: now 6, yours 12/);
     await expectFine(mine);
     await mine.page.getByRole('button', { name: 'Save retention settings' }).click();
-    expect(await told(mine)).toContain('months of usage logs 6 → 12');
+    expect(await reported(mine)).toContain('months of usage logs 6 → 12');
     await mine.close();
     await theirs.close();
   });
@@ -121,7 +121,7 @@ describe('the settings pages in a browser', () => {
     await expectFine(window);
     await limits.getByLabel('Calls per minute').fill('600');
     await limits.getByRole('button', { name: 'Save limits' }).click();
-    expect(await told(window)).toContain('Default limits saved');
+    expect(await reported(window)).toContain('Default limits saved');
     await window.close();
   });
 
@@ -135,7 +135,7 @@ describe('the settings pages in a browser', () => {
     await page.getByRole('button', { name: 'Save email settings' }).click();
     await page.getByLabel('Recipient').fill('ann@example.com');
     await page.getByRole('button', { name: 'Send test email' }).click();
-    expect(await told(window)).toContain('Server reply: 250 OK');
+    expect(await reported(window)).toContain('Server reply: 250 OK');
     expect((await mailbox.latestTo('ann@example.com')).message.subject).toMatch(/^Test email from /);
     mailbox.refusals.push(554);
     await page.setViewportSize(NARROW);

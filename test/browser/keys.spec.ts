@@ -117,7 +117,7 @@ describe('the pages of keys in a browser', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
     await page.getByText('Codex', { exact: true }).click();
     await page.getByText('wire_api').waitFor();
-    // Sends the form again: the answer leads to the key without its secret.
+    // Sends the form again: the response leads to the key without its secret.
     await page.reload();
     expect(await page.getByText('This key was already created').isVisible()).toBe(true);
     expect(await page.content()).not.toContain(secret.slice(7, -4));

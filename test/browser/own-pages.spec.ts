@@ -4,7 +4,7 @@ import { ApiKeyService } from '../../src/keys/index.js';
 import { Clock, newId, parseUsd } from '../../src/platform/shared/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
-import { endlessStream, eventsAround, eventsIn } from '../support/scripted-answers.js';
+import { endlessStream, eventsAround, eventsIn } from '../support/scripted-responses.js';
 import { end, gate, sse, streamHead, waitFor } from '../support/scripted-steps.js';
 import { eventually } from '../support/eventually.js';
 import { mouse } from '../support/page-input.js';

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { answerOf, expectFine, startBrowser, Window } from '../support/browser.js';
+import { evaluate, expectFine, startBrowser, Window } from '../support/browser.js';
 import { RelayApp } from '../support/relay-app.js';
 
 /** Pages that anybody may visit. */
@@ -27,7 +27,7 @@ describe('pages that anybody may visit', () => {
   it('are named when they do not answer those who look at them', async () => {
     const window = await Window.open(browser, relay.url);
     await window.page.goto('/pricing');
-    const waiting = answerOf(window.page, 'new Promise(() => {})', 100);
+    const waiting = evaluate(window.page, 'new Promise(() => {})', 100);
     await expect(waiting).rejects.toThrow(`${relay.url}/pricing has not answered within 100 ms: new Promise`);
     await window.close();
   });

@@ -30,11 +30,11 @@ describe.each<[string, BrowserContextOptions]>([
     Window.as(browser, await signedIn(relay, accountId), options);
   /** A call that costs $0.02. */
   const call = async ({ key }: TestCaller): Promise<{ status: number; text: string }> => {
-    const answer = await relay.post('/v1/chat/completions', key, {
+    const response = await relay.post('/v1/chat/completions', key, {
       model: 'fee',
       messages: [{ role: 'user', content: 'x' }],
     });
-    return { status: answer.status, text: await answer.text() };
+    return { status: response.status, text: await response.text() };
   };
   const passes = (caller: TestCaller): Promise<void> =>
     eventually(async () => expect((await call(caller)).status).toBe(200), FOLLOWS_WITHIN_MS);

@@ -49,19 +49,19 @@ describe('the routing dry run in a browser', () => {
     await page.getByLabel('API key').selectOption(ann.keyId);
     await page.getByLabel('Prompt tokens').fill('120,000');
     await page.getByRole('button', { name: 'Run dry run' }).click();
-    const answer = page.getByRole('region', { name: 'Result' });
-    expect(await answer.getByRole('note').innerText()).toContain(
+    const response = page.getByRole('region', { name: 'Result' });
+    expect(await response.getByRole('note').innerText()).toContain(
       `A call to routed by ${ann.email} with the API key “test key” would be routed to ${LONGEST_NAME} at ${relay.upstream.url} (75%) or other at ${relay.upstream.url} (25%).`,
     );
-    expect(await answer.getByRole('note').innerText()).toContain(
+    expect(await response.getByRole('note').innerText()).toContain(
       'In tier 1, channels with the client’s protocol (Responses) are tried first.',
     );
-    const table = answer.getByRole('table', { name: /Channels in routing order/ });
+    const table = response.getByRole('table', { name: /Channels in routing order/ });
     const rows = await table.getByRole('row').allInnerTexts();
     expect(
       rows.slice(1).map((text) => /75%|25%|Translated from Responses to Messages|It serves only saver/.exec(text)?.[0]),
     ).toEqual(['75%', '25%', 'Translated from Responses to Messages', 'It serves only saver']);
-    expect(await answer.getByText('Prompts of 100,000 tokens or more').count()).toBe(1);
+    expect(await response.getByText('Prompts of 100,000 tokens or more').count()).toBe(1);
     await expectFine(window, 'routing');
     await window.close();
   });
@@ -71,9 +71,9 @@ describe('the routing dry run in a browser', () => {
     const window = await open();
     const { page } = window;
     await page.goto(`/admin/routing?user=${poor.email}&model=routed&protocol=messages`);
-    const answer = page.getByRole('region', { name: 'Result' });
-    expect(await answer.getByRole('note').innerText()).toContain('would be rejected.');
-    expect(await answer.getByRole('note').innerText()).toContain('your wallet has $0 left');
+    const response = page.getByRole('region', { name: 'Result' });
+    expect(await response.getByRole('note').innerText()).toContain('would be rejected.');
+    expect(await response.getByRole('note').innerText()).toContain('your wallet has $0 left');
     await expectFine(window, 'routing-refused');
     await window.close();
   });

@@ -23,9 +23,9 @@ describe('the usage log and the wallet in a browser', () => {
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start({}, { SUPPORT_CONTACT: 'help@example.com' }), startBrowser()]);
     ann = await relay.caller({ credit: '10000' });
-    const answer = await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello', stream: true });
-    await answer.text();
-    real = answer.headers.get('x-request-id')!;
+    const response = await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello', stream: true });
+    await response.text();
+    real = response.headers.get('x-request-id')!;
     failed = newId('req', Date.now() - 60_000);
     await aCallRow(relay.get(DataSource), {
       id: failed,

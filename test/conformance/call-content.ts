@@ -14,20 +14,20 @@ import { textsIn } from '../support/stream-text.js';
 import { aContent } from '../support/translations.js';
 
 /** @param more members that `NeutralRequest` lacks */
-export function callContentOf(asked: NeutralRequest, more: Partial<CallContent> = {}): CallContent {
-  const { system, toolChoice = 'auto', schema, tools = [] } = asked;
+export function callContentOf(requested: NeutralRequest, more: Partial<CallContent> = {}): CallContent {
+  const { system, toolChoice = 'auto', schema, tools = [] } = requested;
   return aContent({
     lead: system === undefined ? [] : [{ kind: 'text', text: system }],
-    turns: turnsOf(asked.turns),
+    turns: turnsOf(requested.turns),
     tools: tools.map(({ schema: json, ...tool }, index): Tool => ({
       ...tool,
       schema: new RawJson(JSON.stringify(json)),
       path: `tools[${index}]`,
     })),
     toolChoice: typeof toolChoice === 'string' ? { mode: toolChoice } : { mode: 'one', ...toolChoice },
-    parallelTools: asked.isSerial === true ? false : undefined,
-    outputLimit: asked.outputLimit,
-    stop: asked.stop ?? [],
+    parallelTools: requested.isSerial === true ? false : undefined,
+    outputLimit: requested.outputLimit,
+    stop: requested.stop ?? [],
     ...(schema && {
       format: { kind: 'schema', schema: new RawJson(JSON.stringify(schema)), name: 'answer', strict: true },
     }),
@@ -36,9 +36,9 @@ export function callContentOf(asked: NeutralRequest, more: Partial<CallContent> 
 }
 
 /** Results and following user content are one turn. */
-function turnsOf(asked: readonly NeutralTurn[]): readonly Turn[] {
+function turnsOf(requested: readonly NeutralTurn[]): readonly Turn[] {
   const turns: Turn[] = [];
-  for (const turn of asked) {
+  for (const turn of requested) {
     const role = turn.by === 'assistant' ? 'assistant' : 'user';
     const last = turns.at(-1);
     if (last?.role === role) turns[turns.length - 1] = { role, parts: [...last.parts, ...partsOf(turn)] };
@@ -67,9 +67,9 @@ const imagesOf = (base64: string | undefined): readonly ImagePart[] =>
 /** Unset members are absent, except for the default choice of tools. */
 export function neutralRequestOfContent(content: CallContent): NeutralRequest {
   const { lead, turns, tools, toolChoice, format, outputLimit, stop } = content;
-  const asked = {
+  const requested = {
     system: lead.length === 0 ? undefined : lead.map(({ text }) => text).join('\n'),
-    turns: turns.flatMap(askedTurns),
+    turns: turns.flatMap(userTurns),
     tools: tools.length === 0 ? undefined : tools.map(askedTool),
     toolChoice:
       tools.length === 0 ? undefined : toolChoice.mode === 'one' ? { name: toolChoice.name } : toolChoice.mode,
@@ -78,13 +78,13 @@ export function neutralRequestOfContent(content: CallContent): NeutralRequest {
     outputLimit,
     stop: stop.length === 0 ? undefined : stop,
   };
-  return JSON.parse(JSON.stringify(asked)) as NeutralRequest;
+  return JSON.parse(JSON.stringify(requested)) as NeutralRequest;
 }
 
 const askedTool = ({ name, description, schema }: Tool): object => ({ name, description, schema: schema?.value });
 
 /** Each result by itself, and the content after them. */
-function askedTurns({ role, parts }: Turn): object[] {
+function userTurns({ role, parts }: Turn): object[] {
   const results = parts.filter((part) => part.kind === 'tool-result');
   const calls = parts.filter((part) => part.kind === 'tool-call');
   const said = { text: textIn(parts), image: imageIn(parts) };

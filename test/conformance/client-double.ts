@@ -15,7 +15,7 @@ export interface ClientDouble {
   /** Set if the URL names the model, and whether to stream, instead of the body. */
   readonly address?: (model: string, stream: boolean) => { readonly path: string; readonly query: string };
   /** A request without the model. Streams request everything the client can read. */
-  request(asked: NeutralRequest, stream: boolean): JsonObject;
+  request(requested: NeutralRequest, stream: boolean): JsonObject;
   /** Additional members for showing reasoning. */
   readonly wantsReasoning: JsonObject;
   /** Set if the client sends sealed reasoning back; otherwise only readable reasoning. */
@@ -34,7 +34,7 @@ export interface ClientDouble {
   expectFailure(before: readonly ReadEvent[], ending: readonly ReadEvent[]): void;
   /**
    * The request after a response with one call: the previous one, the response, and "Snow." as result.
-   * @param answer stream or JSON
+   * @param response stream or JSON
    */
-  continued(request: JsonObject, answer: string, callId: string): JsonObject;
+  continued(request: JsonObject, response: string, callId: string): JsonObject;
 }

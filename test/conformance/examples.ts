@@ -2,7 +2,7 @@
 
 import type { NeutralRequest, NeutralToolCall } from '../support/neutral-request.js';
 import type { NeutralResponse } from '../support/neutral-response.js';
-import { type AnswerOptions, THOUGHT, TIME_CALL, WEATHER_CALL } from '../support/scripted-content.js';
+import { type ResponseOptions, THOUGHT, TIME_CALL, WEATHER_CALL } from '../support/scripted-content.js';
 
 /** One pixel, in base64. */
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -70,14 +70,14 @@ export const SAID: NeutralResponse = { text: '', reasoning: '', refusal: '', cal
 export const WEATHER = 'call_9 get_weather {"city":"Oslo"}';
 export const TIME = 'call_10 get_time {}';
 
-export const CALLING: AnswerOptions = { toolCalls: [WEATHER_CALL] };
-export const CALLING_TWICE: AnswerOptions = { toolCalls: [WEATHER_CALL, TIME_CALL] };
-export const THINKING_AND_CALLING: AnswerOptions = { reasoning: THOUGHT, ...CALLING };
+export const CALLING: ResponseOptions = { toolCalls: [WEATHER_CALL] };
+export const CALLING_TWICE: ResponseOptions = { toolCalls: [WEATHER_CALL, TIME_CALL] };
+export const THINKING_AND_CALLING: ResponseOptions = { reasoning: THOUGHT, ...CALLING };
 
 /** A response, and what is read of it. */
-export const COUNTED: { readonly answer: AnswerOptions; readonly heard: Partial<NeutralResponse> } = {
-  answer: { usage: { prompt: 777, completion: 33 } },
-  heard: { text: 'Hello', usage: { ...USAGE, prompt: 777, completion: 33 } },
+export const COUNTED: { readonly response: ResponseOptions; readonly received: Partial<NeutralResponse> } = {
+  response: { usage: { prompt: 777, completion: 33 } },
+  received: { text: 'Hello', usage: { ...USAGE, prompt: 777, completion: 33 } },
 };
 
 /** Responses that are read as written. */

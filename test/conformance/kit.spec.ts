@@ -81,30 +81,30 @@ const deaf = (context: BuildContext): BuildContext =>
 
 /** Emits everything at the end. */
 function late(decoder: StreamDecoder): StreamDecoder {
-  const told: CallEvent[] = [];
+  const reported: CallEvent[] = [];
   return {
     next(event: SseEvent) {
-      told.push(...decoder.next(event));
+      reported.push(...decoder.next(event));
       return [];
     },
-    end: () => [...told, ...decoder.end()],
+    end: () => [...reported, ...decoder.end()],
   };
 }
 
 /** Treats a truncated stream as complete. */
 function credulous(decoder: StreamDecoder): StreamDecoder {
-  const told: CallEvent[] = [];
+  const reported: CallEvent[] = [];
   return {
     next(event: SseEvent) {
       const events = decoder.next(event);
-      told.push(...events);
+      reported.push(...events);
       return events;
     },
     end() {
       try {
         return decoder.end();
       } catch {
-        const start: CallEvent[] = told.length === 0 ? [{ type: 'call-start' }] : [];
+        const start: CallEvent[] = reported.length === 0 ? [{ type: 'call-start' }] : [];
         return [...start, { type: 'call-stop', reason: 'end' }, { type: 'call-end' }];
       }
     },

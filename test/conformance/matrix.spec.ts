@@ -14,10 +14,10 @@ import type { NeutralResponse } from '../support/neutral-response.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { EVERY_NAMED_PAIR } from '../support/pairs.js';
 import {
-  answerOf,
+  responseOf,
   type AnswerOptions,
   end,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   type JsonObject,
   type Script,
@@ -73,7 +73,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
 
   /** The response as read by the client. */
   async function hear(request: JsonObject, stream: boolean, answer: AnswerOptions): Promise<NeutralResponse> {
-    world.relay.upstream.script(answerOf(vendor, { usage: USAGE, ...answer }));
+    world.relay.upstream.script(responseOf(vendor, { usage: USAGE, ...answer }));
     const response = await post(request, stream);
     const text = await response.text();
     expect([response.status, text]).toEqual([200, expect.anything()]);
@@ -84,9 +84,9 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
   const sent = () => world.relay.upstream.requests.at(-1)!;
   const arrived = (): NeutralRequest => neutralRequestOf(vendor, sent().json);
 
-  async function expectArrival(asked: NeutralRequest): Promise<void> {
-    await hear(client.request(asked, false), false, {});
-    expect(arrived()).toEqual(asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked });
+  async function expectArrival(requested: NeutralRequest): Promise<void> {
+    await hear(client.request(requested, false), false, {});
+    expect(arrived()).toEqual(requested.tools === undefined ? requested : { toolChoice: 'auto', ...requested });
   }
 
   describe.each(WAYS)('%s', (__, stream) => {
@@ -110,9 +110,9 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
     });
 
     itUnless(lacks['tools'], 'keeps a tool call after text (case 45)', async () => {
-      const answer = { text: ['Let me ', 'see.'], toolCalls: [WEATHER_CALL] };
-      const heard = await hear(client.request(ASKED, stream), stream, answer);
-      expect(heard).toEqual({ ...SAID, text: 'Let me see.', calls: [WEATHER], stop: 'tools' });
+      const response = { text: ['Let me ', 'see.'], toolCalls: [WEATHER_CALL] };
+      const received = await hear(client.request(ASKED, stream), stream, response);
+      expect(received).toEqual({ ...SAID, text: 'Let me see.', calls: [WEATHER], stop: 'tools' });
       expect(arrived()).toEqual({ toolChoice: 'auto', ...ASKED });
     });
 
@@ -120,25 +120,25 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
       lacks['several calls in one turn'],
       'keeps several calls in a turn, one without arguments (cases 46 and 48)',
       async () => {
-        const heard = await hear(client.request(ASKED, stream), stream, { toolCalls: [WEATHER_CALL, TIME_CALL] });
-        expect(heard).toEqual({ ...SAID, calls: [WEATHER, TIME], stop: 'tools' });
+        const received = await hear(client.request(ASKED, stream), stream, { toolCalls: [WEATHER_CALL, TIME_CALL] });
+        expect(received).toEqual({ ...SAID, calls: [WEATHER, TIME], stop: 'tools' });
       },
     );
 
     itUnless(lacks['stops'], 'reports a response that met its limit (case 33)', async () => {
-      const answer = { text: 'Once upon', stop: 'length' } as const;
-      expect(await hear(client.request(HELLO, stream), stream, answer)).toEqual({ ...SAID, ...answer });
+      const response = { text: 'Once upon', stop: 'length' } as const;
+      expect(await hear(client.request(HELLO, stream), stream, response)).toEqual({ ...SAID, ...response });
     });
 
     itUnless(lacks['stops'], 'reports a filtered response (case 41)', async () => {
-      const answer = { text: 'I', stop: 'filter' } as const;
-      expect(await hear(client.request(HELLO, stream), stream, answer)).toEqual({ ...SAID, ...answer });
+      const response = { text: 'I', stop: 'filter' } as const;
+      expect(await hear(client.request(HELLO, stream), stream, response)).toEqual({ ...SAID, ...response });
     });
 
     itUnless(lacks['reasoning shown'], 'keeps reasoning before text (case 86)', async () => {
       const request = { ...client.request(HELLO, stream), ...client.wantsReasoning };
-      const heard = await hear(request, stream, { reasoning: ['Compare ', 'both.'], text: '42' });
-      expect(heard).toEqual({ ...SAID, reasoning: 'Compare both.', text: '42' });
+      const received = await hear(request, stream, { reasoning: ['Compare ', 'both.'], text: '42' });
+      expect(received).toEqual({ ...SAID, reasoning: 'Compare both.', text: '42' });
     });
 
     itUnless(
@@ -152,9 +152,9 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
           { by: 'tool', id: 'call_10', text: 'Noon.' },
           { by: 'user', text: 'Well?' },
         ];
-        const asked = { ...ASKED, turns };
-        expect(await hear(client.request(asked, stream), stream, {})).toEqual({ ...SAID, text: 'Hello' });
-        expect(arrived()).toEqual({ toolChoice: 'auto', ...asked });
+        const requested = { ...ASKED, turns };
+        expect(await hear(client.request(requested, stream), stream, {})).toEqual({ ...SAID, text: 'Hello' });
+        expect(arrived()).toEqual({ toolChoice: 'auto', ...requested });
       },
     );
   });
@@ -180,17 +180,17 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
   );
 
   itUnless(lacks['JSON of a schema'], 'keeps the output schema (case 118)', async () => {
-    const asked = { ...HELLO, schema: SCHEMA };
-    const heard = await hear(client.request(asked, false), false, { text: '{"city":"Oslo"}' });
-    expect(heard).toEqual({ ...SAID, text: '{"city":"Oslo"}' });
-    expect(arrived()).toEqual(asked);
+    const requested = { ...HELLO, schema: SCHEMA };
+    const received = await hear(client.request(requested, false), false, { text: '{"city":"Oslo"}' });
+    expect(received).toEqual({ ...SAID, text: '{"city":"Oslo"}' });
+    expect(arrived()).toEqual(requested);
   });
 
   for (const [way, stream] of WAYS) {
     const name = `reasoning comes back to the upstream that gave it, as it was: ${way} (cases 79, 80 and 87)`;
     itUnless(vendor.lacks?.['reasoning given back'] ?? lacks['reasoning shown'], name, async () => {
       const request = { ...client.request(ASKED, stream), ...client.wantsReasoning };
-      world.relay.upstream.script(answerOf(vendor, { reasoning: THOUGHT, toolCalls: [WEATHER_CALL], usage: USAGE }));
+      world.relay.upstream.script(responseOf(vendor, { reasoning: THOUGHT, toolCalls: [WEATHER_CALL], usage: USAGE }));
       const first = await post(request, stream);
       await hear(client.continued(request, await first.text(), WEATHER_CALL.id), stream, {});
       const again = sent();
@@ -216,7 +216,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
   ];
   it.each(refusals)('renders an error with %i for the client (case 95)', async (status, situation) => {
     for (const stream of [false, true]) {
-      world.relay.upstream.script(errorAnswer(vendor.id, status));
+      world.relay.upstream.script(errorResponse(vendor.id, status));
       await expectErrorOf(client, await post(client.request(HELLO, stream), stream), situation);
     }
   });

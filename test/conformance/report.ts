@@ -87,6 +87,7 @@ export function complaintIn(message: string): string {
       .map((line) => /^(?:Got |\[?cause\]?: )?(?:\w*Error: )(?!Property failed|expect\()(.+)$/.exec(line))
       .find(Boolean) ?? [];
   const differences = lines.filter((line) => /^(?:[-+] (?!Expected|Received)|Expected|Received)/.test(line));
-  const told = thrown ?? (differences.length > 0 ? differences.slice(0, 4).join(' ') : lines.filter(Boolean).join(' '));
-  return (told || 'it fails without a word').replaceAll(/\s+/g, ' ').slice(0, MAX_CHARACTERS);
+  const reported =
+    thrown ?? (differences.length > 0 ? differences.slice(0, 4).join(' ') : lines.filter(Boolean).join(' '));
+  return (reported || 'it fails without a word').replaceAll(/\s+/g, ' ').slice(0, MAX_CHARACTERS);
 }

@@ -1,4 +1,4 @@
-import type { AnswerOptions } from '../support/scripted-content.js';
+import type { ResponseOptions } from '../support/scripted-content.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
 import type { Headers, JsonObject, ScriptedEvent } from '../support/scripted-steps.js';
 import type { UpstreamLacks } from './upstream-half/ability.js';
@@ -35,9 +35,9 @@ export interface VendorDouble {
    * A stream as documented by the vendor.
    * @param request affects the response in some protocols
    */
-  events(options?: AnswerOptions, request?: JsonObject): ScriptedEvent[];
+  events(options?: ResponseOptions, request?: JsonObject): ScriptedEvent[];
   /** The same response, unstreamed. */
-  body(options?: AnswerOptions): JsonObject;
+  body(options?: ResponseOptions): JsonObject;
   /** An error response with this status. */
   errorBody(status: number, message: string): JsonObject;
   /** The documented error for a prompt that exceeds the context window. */

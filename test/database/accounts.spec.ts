@@ -91,13 +91,13 @@ describe('accounts', () => {
   it('tell every process when they are disabled and enabled', async () => {
     const { id } = await onboarding.createAccount({ email: 'ann@example.com' });
     const standing = app.get(AccountStatus);
-    const heard: unknown[] = [];
-    app.get(Notifications).on('account', (payload) => void heard.push(payload));
+    const received: unknown[] = [];
+    app.get(Notifications).on('account', (payload) => void received.push(payload));
     await standing.disable(id);
     await expect(accounts.get('ann@example.com')).resolves.toMatchObject({ state: 'disabled' });
     await standing.enable(id);
     await expect(accounts.get('ann@example.com')).resolves.toMatchObject({ state: 'enabled' });
-    await eventually(() => expect(heard).toEqual([{ id }, { id }]));
+    await eventually(() => expect(received).toEqual([{ id }, { id }]));
     await expect(standing.disable('acc_none')).rejects.toThrow(AccountGone);
     await expect(accounts.get('nobody@example.com')).rejects.toThrow(AccountNotFound);
   });

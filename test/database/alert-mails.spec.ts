@@ -144,7 +144,7 @@ describe('mails of alerts', () => {
     const start = async (): Promise<void> => world.get(AlertWatch, await world.process({ scanEveryMs: 20 })).start();
 
     it('and go out when these fail', async () => {
-      const told = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+      const reported = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
       await world.set({ walletBelow: parseUsd('20') });
       await world.get(ThresholdWatch).scan();
       await world.query('UPDATE alert_looks SET next_at = now()');
@@ -152,8 +152,8 @@ describe('mails of alerts', () => {
       await start();
       await world.mailbox.latestTo('ann@example.com');
       expect(world.subjects).toEqual([LOW]);
-      await eventually(() => expect(told).toHaveBeenCalledWith(expect.anything(), 'Failed to scan thresholds.'));
-      told.mockRestore();
+      await eventually(() => expect(reported).toHaveBeenCalledWith(expect.anything(), 'Failed to scan thresholds.'));
+      reported.mockRestore();
     });
 
     it('nor do these wait for a mail server that is slow', async () => {

@@ -24,7 +24,7 @@ describe('alerts', () => {
   afterEach(() => world.close());
 
   /** The subjects of what a look, and then another one, leads to. */
-  const told = async (): Promise<readonly (string | undefined)[]> => {
+  const reported = async (): Promise<readonly (string | undefined)[]> => {
     const before = world.subjects.length;
     await world.scan();
     await world.scan();
@@ -36,37 +36,37 @@ describe('alerts', () => {
 
     it('are off until a threshold is set', async () => {
       await world.credit('-10');
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
     });
 
     it('come once when it falls below the threshold, and again when it has been above it meanwhile', async () => {
       await world.set({ walletBelow: parseUsd('5') });
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.credit('-5');
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.credit('-0.01');
-      expect(await told()).toEqual([LOW]);
+      expect(await reported()).toEqual([LOW]);
       await world.credit('-1');
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.credit('2');
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.credit('-2');
-      expect(await told()).toEqual([LOW]);
+      expect(await reported()).toEqual([LOW]);
     });
 
     it('come when the threshold is raised above what there is', async () => {
       await world.set({ walletBelow: parseUsd('5') });
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.set({ walletBelow: parseUsd('10.01') });
-      expect(await told()).toEqual(['Your balance is below $10.01']);
+      expect(await reported()).toEqual(['Your balance is below $10.01']);
       await world.set({ walletBelow: parseUsd('20') });
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
     });
 
     it('do not come for what running calls hold', async () => {
       await world.set({ walletBelow: parseUsd('5') });
       await world.query('UPDATE wallets SET held = 9000000000, holds = 1 WHERE account_id = $1', [world.accountId]);
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
     });
 
     it('say the figures, what follows, and where it is mended and disabled, in both parts', async () => {
@@ -88,39 +88,39 @@ describe('alerts', () => {
     it('come once at the percentage and once when it is used up, and again after it was raised', async () => {
       const key = await world.key({ quota: parseUsd('10') });
       await world.use(key, '7.99');
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.use(key, '8');
-      expect(await told()).toEqual(['Key “ci” has used 80% of its quota']);
+      expect(await reported()).toEqual(['Key “ci” has used 80% of its quota']);
       await world.use(key, '9.98');
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       // Less than a thousandth is left: hardly a call fits into it.
       await world.use(key, '9.995');
-      expect(await told()).toEqual(['Key “ci” has used up its quota']);
+      expect(await reported()).toEqual(['Key “ci” has used up its quota']);
       await world.query('UPDATE api_keys SET quota = 20000000000');
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.use(key, '16');
-      expect(await told()).toEqual(['Key “ci” has used 80% of its quota']);
+      expect(await reported()).toEqual(['Key “ci” has used 80% of its quota']);
     });
 
     it('are one mail when it was filled between two looks', async () => {
       const key = await world.key({ quota: parseUsd('10') });
       await world.use(key, '10');
-      expect(await told()).toEqual(['Key “ci” has used up its quota']);
+      expect(await reported()).toEqual(['Key “ci” has used up its quota']);
     });
 
     it('come at the percentage when alerts of exhaustion are off', async () => {
       await world.set({ quotaUsedUp: false, quotaPercent: 50 });
       const key = await world.key({ quota: parseUsd('10') });
       await world.use(key, '10');
-      expect(await told()).toEqual(['Key “ci” has used 100% of its quota']);
+      expect(await reported()).toEqual(['Key “ci” has used 100% of its quota']);
     });
 
     it('are off, or come for none that is meant to be empty', async () => {
       await world.key({ quota: ZERO });
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.set({ quotaPercent: 0, quotaUsedUp: false });
       await world.use(await world.key({ quota: parseUsd('1') }), '1');
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
     });
   });
 
@@ -129,14 +129,14 @@ describe('alerts', () => {
       const key = await world.key({
         budgets: { daily: parseUsd('1'), weekly: parseUsd('2'), monthly: parseUsd('100') },
       });
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.useBudgets(key, '1');
-      expect(await told()).toEqual(['Key “ci” has used up its daily budget']);
+      expect(await reported()).toEqual(['Key “ci” has used up its daily budget']);
       await world.useBudgets(key, '1.6');
-      expect(await told()).toEqual(['Key “ci” has used 80% of its weekly budget']);
+      expect(await reported()).toEqual(['Key “ci” has used 80% of its weekly budget']);
       // As if what was told were of the day before.
       await world.query(`UPDATE alerts SET occasion = 'day 2026-01-01' WHERE occasion LIKE 'day %'`);
-      expect(await told()).toEqual(['Key “ci” has used up its daily budget']);
+      expect(await reported()).toEqual(['Key “ci” has used up its daily budget']);
     });
 
     it('report when the period resets, in UTC and in the time zone of the account', async () => {
@@ -157,21 +157,21 @@ describe('alerts', () => {
     it('come once within the days that were set, and again when it was moved', async () => {
       await world.set({ expiryDays: 3 });
       const key = await world.key({ expiresAt: inDays(4) });
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       const move = (days: number) =>
         world.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [key, inDays(days)]);
       await move(2.9);
-      expect(await told()).toEqual([SOON]);
+      expect(await reported()).toEqual([SOON]);
       await move(2);
-      expect(await told()).toEqual([SOON]);
+      expect(await reported()).toEqual([SOON]);
       await move(-1);
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
     });
 
     it('are off when no days are set', async () => {
       await world.set({ expiryDays: 0 });
       await world.key({ expiresAt: inDays(0.001) });
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
     });
   });
 
@@ -180,27 +180,27 @@ describe('alerts', () => {
       const key = await world.key({ quota: parseUsd('10') });
       await world.get(ApiKeyService).disable(key);
       await world.use(key, '9');
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.get(ApiKeyService).enable(key);
-      expect(await told()).toEqual(['Key “ci” has used 90% of its quota']);
+      expect(await reported()).toEqual(['Key “ci” has used 90% of its quota']);
       await world.get(ApiKeyService).disable(key);
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.get(ApiKeyService).enable(key);
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       const other = await world.key({ quota: parseUsd('10') });
       await world.use(other, '9');
       await world.get(ApiKeyService).delete(other);
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
     });
 
     it('to an account that is suspended, or whose address is not verified', async () => {
       await world.set({ walletBelow: parseUsd('20') });
       await world.get(AccountStatus).disable(world.accountId);
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.query(`UPDATE accounts SET state = 'enabled', verified_at = NULL`);
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       await world.query(`UPDATE accounts SET verified_at = now()`);
-      expect(await told()).toEqual(['Your balance is below $20.00']);
+      expect(await reported()).toEqual(['Your balance is below $20.00']);
     });
   });
 
@@ -294,7 +294,7 @@ describe('alerts', () => {
         expect(waitMs).toBeGreaterThan(1_000);
         expect(waitMs).toBeLessThanOrEqual(5_000);
       }
-      expect(await told()).toEqual(['Your balance is below $20.00']);
+      expect(await reported()).toEqual(['Your balance is below $20.00']);
     });
 
     it('for ten times as long as a look took', async () => {

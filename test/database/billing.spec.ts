@@ -143,11 +143,11 @@ describe('admission and settlement', () => {
 
   it('writes every field where it belongs, in the open call and in the finished one', async () => {
     const facts = { model: 'm1', group_name: 'g1', protocol: 'p1', stream: true, effort: 'e1', ip: 'i1' };
-    const asked = asking(500_000_000n, { ...facts, process_id: 'prc_1', snapshot: '{"price":"1"}' });
+    const requested = asking(500_000_000n, { ...facts, process_id: 'prc_1', snapshot: '{"price":"1"}' });
     const other = asking(1n, { snapshot: '{"price":"2"}' });
-    const { id, account_id, key_id } = asked;
-    await billing.admit([other, asked]);
-    const created_at = new Date(asked.created_at);
+    const { id, account_id, key_id } = requested;
+    await billing.admit([other, requested]);
+    const created_at = new Date(requested.created_at);
     const [open] = await sql.query('SELECT * FROM open_calls WHERE id = $1', [id]);
     const ids = { id, account_id, key_id, created_at, budget_day: null, budget_week: null, budget_month: null };
     expect(open).toEqual({ ...ids, ...facts, process_id: 'prc_1', hold: '500000000', snapshot: { price: '1' } });
@@ -155,12 +155,12 @@ describe('admission and settlement', () => {
     const tokens = [1, 2, 3, 4, 5] as const;
     const [prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens] = tokens;
     const counts = { prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens };
-    const attempt = { ...ATTEMPT, call_id: id, created_at: asked.created_at };
+    const attempt = { ...ATTEMPT, call_id: id, created_at: requested.created_at };
     const times = { hold_begun_ms: 6, hold_ms: 7, settle_wait_ms: 8 };
     const waits = { client: { count: 1, ms: 9, spans: [[10, 9]] } };
     await billing.settle([
       finished(other, 0n),
-      finished(asked, 600_000_000n, {
+      finished(requested, 600_000_000n, {
         ...written,
         ...counts,
         ...times,

@@ -261,14 +261,14 @@ describe('The embedded database', () => {
   it('moves to another port when its own is taken', async () => {
     await (await start()).release();
     const { port } = state();
-    const stranger = createServer().listen(port, '127.0.0.1');
-    await once(stranger, 'listening');
+    const otherUser = createServer().listen(port, '127.0.0.1');
+    await once(otherUser, 'listening');
     try {
       const server = await start();
       expect(state().port).not.toBe(port);
       expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     } finally {
-      stranger.close();
+      otherUser.close();
     }
   });
 

@@ -73,7 +73,7 @@ describe('extension of a hold', () => {
     await expect(bench.check()).resolves.toEqual(EXACT);
   });
 
-  it('is not done twice when its answer got lost and it is asked again', async () => {
+  it('is not done twice when its response got lost and it is asked again', async () => {
     const call = await bench.opened(100n);
     await extend(call, 100n, 50n);
     await expect(extend(call, 100n, 50n)).resolves.toMatchObject({ outcome: 'extended', granted: 50n });

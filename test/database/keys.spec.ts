@@ -86,7 +86,7 @@ describe('API keys', () => {
     });
   });
 
-  it('tell their caller whether they are strict, and whether answers may be kept', async () => {
+  it('tell their caller whether they are strict, and whether responses may be kept', async () => {
     const strict = await keys.create({ accountId, name: 'strict', strict: true });
     const silent = await keys.create({ accountId, name: 'silent', neverStores: true });
     await expect(directory.find(strict.secret.reveal())).resolves.toMatchObject({
@@ -301,11 +301,11 @@ describe('API keys', () => {
       await eventually(async () => expect(await directory.find(old?.secret.reveal() ?? '')).toBeDefined());
       const crowd = (from: number) => Array.from({ length: 1000 }, (_, index) => directory.find(aSecret(from + index)));
       const found: string[] = [];
-      const strangers = [...crowd(0), ...crowd(1000)];
+      const otherUsers = [...crowd(0), ...crowd(1000)];
       const ours = [old, fresh].map((key) => directory.find(key?.secret.reveal() ?? ''));
       for (const [index, caller] of ours.entries())
         void caller.then((known) => found.push(`${index === 0 ? 'old' : 'fresh'} ${known?.keyName}`));
-      await Promise.all([...strangers.map((stranger) => expect(stranger).resolves.toBeUndefined()), ...ours]);
+      await Promise.all([...otherUsers.map((otherUser) => expect(otherUser).resolves.toBeUndefined()), ...ours]);
       expect(found).toEqual(['old old', 'fresh fresh']);
     });
 

@@ -29,9 +29,9 @@ describe('the locks of money', () => {
       return round % 2 === 0 ? rotated : rotated.toReversed();
     };
     const life = async (round: number): Promise<void> => {
-      const asked = turned(owners, round).map((owner) => bench.asking(5_000_000n, owner));
-      const results = await bench.repository.admit(asked);
-      const admitted = asked.filter((_request, index) => results[index]?.outcome === 'admitted');
+      const requested = turned(owners, round).map((owner) => bench.asking(5_000_000n, owner));
+      const results = await bench.repository.admit(requested);
+      const admitted = requested.filter((_request, index) => results[index]?.outcome === 'admitted');
       const extensions = admitted.map((admission) => ({ admission, held: 5_000_000n, want: 3_000_000n }));
       const settlement = (cost: bigint) => (call: AdmissionRequest) => finished(call, cost);
       const swept = (call: AdmissionRequest) => finished(call, 0n, { status: 'interrupted', billing_basis: 'free' });

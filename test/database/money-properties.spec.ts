@@ -43,7 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('extend' as const),
-      calls: few(fc.record({ pick, want: amount(40).map((want) => want + 1n), heard: fc.boolean() })),
+      calls: few(fc.record({ pick, want: amount(40).map((want) => want + 1n), received: fc.boolean() })),
     }),
   },
   {

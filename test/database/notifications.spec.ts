@@ -128,16 +128,16 @@ describe('Notifications', () => {
     await eventually(async () => expect(await ask()).toEqual([]));
   });
 
-  it('carry a question to every server and bring back all answers', async () => {
+  it('carry a question to every server and bring back all responses', async () => {
     const [first, second, commandLine] = [await connect(), await connect(), await connect()];
     for (const [index, server] of [first, second].entries()) {
       await server.announceServer();
       server.handle('has', (name) => ({ server: index, has: name === 'OPENAI_KEY' }));
     }
     // Longer than this test may take: it does not wait for others when all have answered.
-    const answers = await commandLine.ask('has', 'OPENAI_KEY', 600_000);
-    expect(answers).toHaveLength(2);
-    expect(answers).toEqual(
+    const responses = await commandLine.ask('has', 'OPENAI_KEY', 600_000);
+    expect(responses).toHaveLength(2);
+    expect(responses).toEqual(
       expect.arrayContaining([
         { server: 0, has: true },
         { server: 1, has: true },
@@ -145,7 +145,7 @@ describe('Notifications', () => {
     );
   });
 
-  it('bring back the answers that came when one server keeps silent, and none when none runs', async () => {
+  it('bring back the responses that came when one server keeps silent, and none when none runs', async () => {
     const [silent, speaking, commandLine] = [await connect(), await connect(), await connect()];
     expect(await commandLine.ask('anyone', undefined, 5000)).toEqual([]);
     await silent.announceServer();

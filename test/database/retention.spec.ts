@@ -47,15 +47,17 @@ describe('calls that are kept for two months', () => {
   };
   /** Calls that were settled together, by one entry of the ledger, which was written then. Gives their ids. */
   const settled = async (writtenAt: Date, ...calls: readonly SelectionQuery[]): Promise<string[]> => {
-    const asked = calls.map(({ at, cost }) =>
+    const requested = calls.map(({ at, cost }) =>
       admissionOf(owner, cost, { id: newId('req', at.getTime()), created_at: at.toISOString() }),
     );
     const version = await query<{ version: string }>('SELECT version FROM catalog_state');
-    await get(BillingRepository).admit(asked.map((each) => ({ ...each, catalog_version: version[0]?.version ?? '' })));
-    await get(BillingRepository).settle(
-      asked.map((each, index) => finished(each, calls[index]?.cost ?? 0n, { attempt_rows: [attemptOf(each)] })),
+    await get(BillingRepository).admit(
+      requested.map((each) => ({ ...each, catalog_version: version[0]?.version ?? '' })),
     );
-    const ids = asked.map(({ id }) => id);
+    await get(BillingRepository).settle(
+      requested.map((each, index) => finished(each, calls[index]?.cost ?? 0n, { attempt_rows: [attemptOf(each)] })),
+    );
+    const ids = requested.map(({ id }) => id);
     await query('ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_are_append_only');
     await query(
       'UPDATE ledger_entries SET created_at = $1 WHERE id IN (SELECT entry_id FROM calls WHERE id = ANY ($2))',
@@ -139,12 +141,12 @@ describe('calls that are kept for two months', () => {
     const stopping = new AbortController();
     const source = get(DataSource);
     const ask = source.query.bind(source);
-    const asked = jest.spyOn(source, 'query').mockImplementation((text, ...rest) => {
+    const requested = jest.spyOn(source, 'query').mockImplementation((text, ...rest) => {
       if (text.includes('sum_up_usage')) stopping.abort();
       return ask(text, ...rest);
     });
     await get(CallRetention).apply(stopping.signal);
-    asked.mockRestore();
+    requested.mockRestore();
     expect(await callsLeft()).toEqual(ids);
     const [row] = await query<{ calls: string }>(`SELECT sum(calls) AS calls FROM usage_slots WHERE account_id <> ''`);
     expect(row?.calls).toBe('1');
@@ -152,15 +154,15 @@ describe('calls that are kept for two months', () => {
 
   it('stay when dropping fails, which is logged, and are dropped with the next run', async () => {
     const ids = await settled(GONE, { at: GONE, cost: 100n });
-    const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const reported = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     await query('ALTER TABLE dropped_calls RENAME TO away');
     get(CallRetention).start();
-    await eventually(() => expect(told).toHaveBeenCalledWith(expect.stringContaining('retrying in an hour')));
+    await eventually(() => expect(reported).toHaveBeenCalledWith(expect.stringContaining('retrying in an hour')));
     expect(await callsLeft()).toEqual(ids);
     await query('ALTER TABLE away RENAME TO dropped_calls');
     await apply();
     expect(await callsLeft()).toEqual([]);
-    told.mockRestore();
+    reported.mockRestore();
   });
 
   it('wait, with all that came after them, while one of them is open or its settlement failed', async () => {

@@ -10,9 +10,9 @@ const OF_MIGRATIONS_ALONE = /DROP CONSTRAINT|DROP INDEX/;
 
 /** TypeORM reads a schema with many queries at once on one connection, which pg is going to refuse: here each waits. */
 function inTurn(runner: QueryRunner): QueryRunner {
-  const ask: (...asked: Parameters<QueryRunner['query']>) => Promise<unknown> = runner.query.bind(runner);
+  const ask: (...requested: Parameters<QueryRunner['query']>) => Promise<unknown> = runner.query.bind(runner);
   let last: Promise<unknown> = Promise.resolve();
-  jest.spyOn(runner, 'query').mockImplementation((...asked) => (last = last.then(() => ask(...asked))));
+  jest.spyOn(runner, 'query').mockImplementation((...requested) => (last = last.then(() => ask(...requested))));
   return runner;
 }
 

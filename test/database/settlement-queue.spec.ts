@@ -78,14 +78,14 @@ describe('the queue of settlements', () => {
     });
     afterEach(() => outage.close());
 
-    it('charges a stream as partial, and an unstreamed answer not at all, when their ends could not be sent', async () => {
+    it('charges a stream as partial, and an unstreamed response not at all, when their ends could not be sent', async () => {
       const [stream, whole] = [await bench.opened(100n), await bench.opened(100n)];
       await outage.begin();
-      const told = await Promise.allSettled([
+      const reported = await Promise.allSettled([
         queue.settle(finished(stream, 30n, { stream: true }), 300),
         queue.settle(finished(whole, 40n), 300),
       ]);
-      expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      expect(reported.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
       await outage.end();
       await eventually(async () => expect(await rows()).toHaveLength(2));
       const failed = { status: 'failed', error_reason: 'unavailable' };
@@ -100,9 +100,9 @@ describe('the queue of settlements', () => {
     it('charges as its client was told a call that is given up before its patience is over', async () => {
       const [whole, other] = [await bench.opened(100n), await bench.opened(100n)];
       await outage.begin();
-      const [told, patient] = [queue.settle(finished(whole, 40n)), queue.settle(finished(other, 30n))];
+      const [reported, patient] = [queue.settle(finished(whole, 40n)), queue.settle(finished(other, 30n))];
       queue.giveUp(whole.id);
-      await expect(told).rejects.toThrow('could not be recorded');
+      await expect(reported).rejects.toThrow('could not be recorded');
       await outage.end();
       await expect(patient).resolves.toBe(30n);
       await eventually(async () => expect(await rows()).toHaveLength(2));

@@ -20,9 +20,9 @@ describe('a process that stands still for longer than the limit', () => {
   });
 
   const ask = async (order: string, argument?: unknown): Promise<unknown> => {
-    const answer = once(child, 'message');
+    const response = once(child, 'message');
     child.send([order, argument]);
-    return (await answer)[0] as unknown;
+    return (await response)[0] as unknown;
   };
 
   it('loses its calls to another one, and its own late settlement replaces what that has written, charged once', async () => {

@@ -30,7 +30,7 @@ class SmallResponseLimits extends StoredResponseLimits {
   override readonly maxOriginsPerKey = 2;
 }
 
-const anAnswer = (id: string, overrides: Partial<NewStoredResponse> = {}): NewStoredResponse => ({
+const aResponse = (id: string, overrides: Partial<NewStoredResponse> = {}): NewStoredResponse => ({
   id,
   callId: id.replace('resp', 'req'),
   channelId: 'chn_1',
@@ -43,10 +43,10 @@ const anAnswer = (id: string, overrides: Partial<NewStoredResponse> = {}): NewSt
 /** That does not get shorter by compression. */
 const noise = (bytes: number): string => JSON.stringify(randomBytes(bytes).toString('base64'));
 
-describe('stored answers', () => {
+describe('stored responses', () => {
   let database: TestDatabase;
   let app: TestingModule;
-  let answers: StoredResponses;
+  let responses: StoredResponses;
   let sql: DataSource;
   let clock: HeldClock;
   let ann: ResponseOwner;
@@ -65,7 +65,7 @@ describe('stored answers', () => {
     owner = ann,
   ): Promise<Date | undefined> => {
     clock.pass(1);
-    return answers.store(owner, anAnswer(id, overrides));
+    return responses.store(owner, aResponse(id, overrides));
   };
 
   beforeEach(async () => {
@@ -78,7 +78,7 @@ describe('stored answers', () => {
         .overrideProvider(StoredResponseLimits)
         .useValue(new SmallResponseLimits()),
     );
-    answers = app.get(StoredResponses);
+    responses = app.get(StoredResponses);
     sql = app.get(DataSource);
     const { id: accountId } = await app.get(Onboarding).createAccount({ email: 'ann@example.com' });
     const { id: keyId, secret } = await app.get(ApiKeyService).create({ accountId, name: 'key' });
@@ -91,35 +91,35 @@ describe('stored answers', () => {
 
   it('are found by their id and by the ids of their items', async () => {
     const until = await keep('resp_1', { itemIds: ['msg_1', 'fc_1'] });
-    const kept = { ...anAnswer('resp_1'), expiresAt: until };
+    const kept = { ...aResponse('resp_1'), expiresAt: until };
     const { callId: _, itemIds: __, ...found } = kept;
-    await expect(answers.find(ann, 'resp_1')).resolves.toEqual(found);
-    const ofItems = await answers.ofItems(ann, ['fc_1', 'msg_none', 'msg_1']);
+    await expect(responses.find(ann, 'resp_1')).resolves.toEqual(found);
+    const ofItems = await responses.ofItems(ann, ['fc_1', 'msg_none', 'msg_1']);
     expect([...ofItems.keys()].toSorted()).toEqual(['fc_1', 'msg_1']);
     expect(ofItems.get('fc_1')).toEqual(found);
     expect(ofItems.get('fc_1')).toBe(ofItems.get('msg_1'));
-    await expect(answers.ofItems(ann, [])).resolves.toEqual(new Map());
+    await expect(responses.ofItems(ann, [])).resolves.toEqual(new Map());
   });
 
   it('are the latest where several have an item of the same id', async () => {
     for (const id of ['resp_1', 'resp_2']) await keep(id, { itemIds: ['msg_0', 'msg_0'] });
-    expect((await answers.ofItems(ann, ['msg_0'])).get('msg_0')?.id).toBe('resp_2');
+    expect((await responses.ofItems(ann, ['msg_0'])).get('msg_0')?.id).toBe('resp_2');
   });
 
   it('are not there for another key, be it of the same account (case 78)', async () => {
     await keep('resp_1');
     const other = await aKey();
-    await expect(answers.find(other, 'resp_1')).resolves.toBeUndefined();
-    await expect(answers.ofItems(other, ['msg_of_resp_1'])).resolves.toEqual(new Map());
-    await expect(answers.delete(other, 'resp_1')).resolves.toBe(false);
+    await expect(responses.find(other, 'resp_1')).resolves.toBeUndefined();
+    await expect(responses.ofItems(other, ['msg_of_resp_1'])).resolves.toEqual(new Map());
+    await expect(responses.delete(other, 'resp_1')).resolves.toBe(false);
     await expect(ids()).resolves.toEqual(['resp_1']);
   });
 
   it('are not there for another secret, whatever it says of its key', async () => {
     await keep('resp_1');
     const pretender = { ...ann, secret: new Secret('sk-of-somebody-who-has-the-database') };
-    await expect(answers.find(pretender, 'resp_1')).resolves.toBeUndefined();
-    await expect(answers.ofItems(pretender, ['msg_of_resp_1'])).resolves.toEqual(new Map());
+    await expect(responses.find(pretender, 'resp_1')).resolves.toBeUndefined();
+    await expect(responses.ofItems(pretender, ['msg_of_resp_1'])).resolves.toEqual(new Map());
   });
 
   it('stand in the database without a word of theirs', async () => {
@@ -138,12 +138,12 @@ describe('stored answers', () => {
     expect(until?.getTime()).toBe(clock.now() + DAY_S * 1000);
     clock.pass(DAY_S - 1);
     await app.get(StoredResponseSweep, { strict: false }).sweep();
-    await expect(answers.find(ann, 'resp_1')).resolves.toBeDefined();
-    await expect(answers.expiryOfCall(ann.accountId, 'req_1')).resolves.toEqual(until);
+    await expect(responses.find(ann, 'resp_1')).resolves.toBeDefined();
+    await expect(responses.expiryOfCall(ann.accountId, 'req_1')).resolves.toEqual(until);
     clock.pass(1);
-    await expect(answers.find(ann, 'resp_1')).resolves.toBeUndefined();
-    await expect(answers.ofItems(ann, ['msg_of_resp_1'])).resolves.toEqual(new Map());
-    await expect(answers.expiryOfCall(ann.accountId, 'req_1')).resolves.toBeUndefined();
+    await expect(responses.find(ann, 'resp_1')).resolves.toBeUndefined();
+    await expect(responses.ofItems(ann, ['msg_of_resp_1'])).resolves.toEqual(new Map());
+    await expect(responses.expiryOfCall(ann.accountId, 'req_1')).resolves.toBeUndefined();
     await expect(ids()).resolves.toEqual(['resp_1']);
     await app.get(StoredResponseSweep, { strict: false }).sweep();
     await expect(ids()).resolves.toEqual([]);
@@ -164,8 +164,8 @@ describe('stored answers', () => {
     const content = { input: JSON.stringify('x'.repeat(4000)), response: '{}' };
     for (const id of ['resp_1', 'resp_2', 'resp_3']) await keep(id, { content });
     const items = ['msg_of_resp_1', 'msg_of_resp_2', 'msg_of_resp_3'];
-    await expect(answers.ofItems(ann, items.slice(1))).resolves.toHaveProperty('size', 2);
-    await expect(answers.ofItems(ann, items)).rejects.toMatchObject({ kind: 'request_too_large' });
+    await expect(responses.ofItems(ann, items.slice(1))).resolves.toHaveProperty('size', 2);
+    await expect(responses.ofItems(ann, items)).rejects.toMatchObject({ kind: 'request_too_large' });
   });
 
   it('are limited in number per key: the oldest is removed, and other keys are not affected', async () => {
@@ -173,7 +173,7 @@ describe('stored answers', () => {
     await keep('resp_0', {}, other);
     for (const id of ['resp_1', 'resp_2', 'resp_3', 'resp_4']) await keep(id);
     await expect(ids()).resolves.toEqual(['resp_0', 'resp_2', 'resp_3', 'resp_4']);
-    await expect(answers.ofItems(ann, ['msg_of_resp_1'])).resolves.toEqual(new Map());
+    await expect(responses.ofItems(ann, ['msg_of_resp_1'])).resolves.toEqual(new Map());
   });
 
   it('are limited in bytes per key', async () => {
@@ -184,11 +184,11 @@ describe('stored answers', () => {
 
   it('are deleted one by one, and by the call that they answered', async () => {
     for (const id of ['resp_1', 'resp_2']) await keep(id);
-    await expect(answers.delete(ann, 'resp_1')).resolves.toBe(true);
-    await expect(answers.delete(ann, 'resp_1')).resolves.toBe(false);
-    await answers.deleteOfCall('acc_of_somebody_else', 'req_2');
+    await expect(responses.delete(ann, 'resp_1')).resolves.toBe(true);
+    await expect(responses.delete(ann, 'resp_1')).resolves.toBe(false);
+    await responses.deleteOfCall('acc_of_somebody_else', 'req_2');
     await expect(ids()).resolves.toEqual(['resp_2']);
-    await answers.deleteOfCall(ann.accountId, 'req_2');
+    await responses.deleteOfCall(ann.accountId, 'req_2');
     await expect(ids()).resolves.toEqual([]);
   });
 
@@ -231,7 +231,7 @@ describe('stored answers', () => {
   describe('that a channel keeps', () => {
     it('are known by their channel alone, for as long as their vendor keeps them', async () => {
       const until = await keep('resp_1', { content: undefined });
-      await expect(answers.find(ann, 'resp_1')).resolves.toEqual({
+      await expect(responses.find(ann, 'resp_1')).resolves.toEqual({
         id: 'resp_1',
         channelId: 'chn_1',
         credentialId: null,
@@ -239,7 +239,7 @@ describe('stored answers', () => {
         expiresAt: until,
       });
       expect(until?.getTime()).toBe(clock.now() + 30 * DAY_S * 1000);
-      await expect(answers.expiryOfCall(ann.accountId, 'req_1')).resolves.toBeUndefined();
+      await expect(responses.expiryOfCall(ann.accountId, 'req_1')).resolves.toBeUndefined();
     });
 
     it('are limited in number per key, separately from stored responses', async () => {

@@ -92,10 +92,10 @@ describe('the sweeper', () => {
 
   it('closes the calls of a process elsewhere when its lock is free and it has been silent for too long', async () => {
     const sweeper = await hasty();
-    const [silent, heard] = [await bench.list({ silent: true }), await bench.list({ silent: false })];
-    const calls = [await bench.open(silent), await bench.open(heard)];
+    const [silent, received] = [await bench.list({ silent: true }), await bench.list({ silent: false })];
+    const calls = [await bench.open(silent), await bench.open(received)];
     await sweepUntil(sweeper, async () => expect(await bench.openIds()).toEqual([calls[1]!.id]));
-    expect(await bench.listed()).toEqual([heard, sweeper.self.id].toSorted());
+    expect(await bench.listed()).toEqual([received, sweeper.self.id].toSorted());
   });
 
   it('never closes the calls of a process whose lock is held, even if it seems dead otherwise', async () => {

@@ -87,7 +87,7 @@ describe('how the calls of an account stand', () => {
     // It has answered since.
     for (const second of [1, 2, 3]) await world.call(ann, at(`20T12:00:0${second}`), { ...FAILED, model: 'back' });
     await world.call(ann, at('20T12:01:00'), { model: 'back' });
-    // Twice is an accident; and leaving is no answer, nor a failure.
+    // Twice is an accident; and leaving is no response, nor a failure.
     for (const second of [1, 2]) await world.call(ann, at(`20T12:00:0${second}`), { ...FAILED, model: 'twice' });
     await world.call(ann, at('20T12:02:00'), { model: 'twice', status: 'cancelled', errorReason: 'context canceled' });
     const { troubles } = await read();

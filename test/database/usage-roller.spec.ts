@@ -73,12 +73,12 @@ describe('calls that are summed up in the background', () => {
   });
 
   it('are counted once when the database was unavailable meanwhile, which is logged when it starts', async () => {
-    const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const reported = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const outage = await DatabaseOutage.of(database.url);
     processes.at(-1)?.get(UsageRoller).start();
     await begun();
     await outage.begin();
-    const ofRoller = () => told.mock.calls.filter(([text]) => String(text).startsWith('Failed to roll up calls'));
+    const ofRoller = () => reported.mock.calls.filter(([text]) => String(text).startsWith('Failed to roll up calls'));
     await eventually(() => expect(ofRoller()).not.toHaveLength(0));
     await sleep(300);
     await outage.end();
@@ -87,6 +87,6 @@ describe('calls that are summed up in the background', () => {
     await expectAll();
     // A session that was ended is told in other words than one that was not had.
     expect(ofRoller().length).toBeLessThanOrEqual(2);
-    told.mockRestore();
+    reported.mockRestore();
   });
 });

@@ -89,10 +89,10 @@ const isOf = (
   (filter.upstream === undefined || hasAnswer(row, filter.upstream)) &&
   (filter.atALoss !== true || BigInt(row.upstreamCost ?? 0) > BigInt(row.cost));
 
-const hasAnswer = ({ statuses }: Row, answer: UpstreamResponse): boolean =>
-  answer === 'none'
+const hasAnswer = ({ statuses }: Row, response: UpstreamResponse): boolean =>
+  response === 'none'
     ? statuses.includes(null)
-    : statuses.some((status) => status !== null && status >= answer.from && status <= answer.to);
+    : statuses.some((status) => status !== null && status >= response.from && status <= response.to);
 
 /** The four names that most was spent on. */
 function largest(rows: readonly Row[], named: (row: Row) => string): string[] {
@@ -147,17 +147,17 @@ describe('what is summed up of any calls, at any moment', () => {
     return rows.filter((row) => isOf(row, filter));
   };
 
-  const filterOf = async ({ span, request, ...asked }: Question): Promise<UsageFilter> => {
-    const { accountId, model, keyId, group, result, channel, upstream, atALoss } = asked;
+  const filterOf = async ({ span, request, ...requested }: Question): Promise<UsageFilter> => {
+    const { accountId, model, keyId, group, result, channel, upstream, atALoss } = requested;
     const bounds = { from: new Date(now - span.from), to: new Date(now - span.to) };
     const calls = await rowsOf({ accountId: undefined, ...bounds });
     const requestId = request === undefined ? undefined : (calls[request % calls.length]?.id ?? 'req_none');
     return { ...bounds, requestId, accountId, model, keyId, group, result, channel, upstream, atALoss };
   };
 
-  const expectSums = async (asked: Question): Promise<void> => {
-    const { division, unit, timeZone } = asked;
-    const filter = await filterOf(asked);
+  const expectSums = async (requested: Question): Promise<void> => {
+    const { division, unit, timeZone } = requested;
+    const filter = await filterOf(requested);
     const rows = await rowsOf(filter);
     const sums = await read((query) =>
       world.get(UsageTotalsReader).read(query, filter, { unit, timeZone }, division, 'cost'),
@@ -198,10 +198,10 @@ describe('what is summed up of any calls, at any moment', () => {
     expect(back.toReversed().flat()).toEqual(rows);
   };
 
-  const expectTraffic = async (asked: Question): Promise<void> => {
-    const { from, to } = await filterOf(asked);
+  const expectTraffic = async (requested: Question): Promise<void> => {
+    const { from, to } = await filterOf(requested);
     const rows = await rowsOf({ accountId: undefined, from, to });
-    const { total, accounts } = await read((query) => readTraffic(query, { from, to }, asked));
+    const { total, accounts } = await read((query) => readTraffic(query, { from, to }, requested));
     const known = rows.filter(({ upstreamCost }) => upstreamCost !== null);
     expect(total).toEqual({
       calls: rows.length,
@@ -213,15 +213,15 @@ describe('what is summed up of any calls, at any moment', () => {
       cost: added(known, ({ upstreamCost }) => upstreamCost),
       chargedOfKnown: added(known, ({ cost }) => cost),
     });
-    const margins = await read((query) => readMargins(query, { from, to }, 'channel', asked.model));
+    const margins = await read((query) => readMargins(query, { from, to }, 'channel', requested.model));
     for (const { name, ...margin } of margins) {
-      const sent = rows.filter(({ channel, model }) => channel === name && model === (asked.model ?? model));
-      const told = sent.filter(({ upstreamCost }) => upstreamCost !== null);
+      const sent = rows.filter(({ channel, model }) => channel === name && model === (requested.model ?? model));
+      const reported = sent.filter(({ upstreamCost }) => upstreamCost !== null);
       expect(margin).toEqual({
         calls: sent.length,
-        known: told.length,
-        cost: added(told, ({ upstreamCost }) => upstreamCost),
-        chargedOfKnown: added(told, ({ cost }) => cost),
+        known: reported.length,
+        cost: added(reported, ({ upstreamCost }) => upstreamCost),
+        chargedOfKnown: added(reported, ({ cost }) => cost),
       });
     }
     for (const { name, calls, charged } of accounts) {
@@ -247,11 +247,11 @@ describe('what is summed up of any calls, at any moment', () => {
     await fc.assert(
       fc.asyncProperty(life, async ({ steps, questions }) => {
         await take(steps);
-        for (const asked of questions) {
-          await expectSums(asked);
-          await expectPages(await filterOf(asked));
-          await expectTraffic(asked);
-          await expectNames(await filterOf(asked));
+        for (const requested of questions) {
+          await expectSums(requested);
+          await expectPages(await filterOf(requested));
+          await expectTraffic(requested);
+          await expectNames(await filterOf(requested));
         }
       }),
       { numRuns: RUNS, endOnFailure: true },

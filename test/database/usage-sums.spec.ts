@@ -239,12 +239,12 @@ describe('the sums of calls', () => {
         { channel: 'spare', model: 'model 1' },
         { channel: '', group: 'default' },
       ]) {
-        const asked = { ...filter, accountId: undefined };
-        const matching = await rows(asked);
+        const requested = { ...filter, accountId: undefined };
+        const matching = await rows(requested);
         expect(matching.length).toBeGreaterThan(0);
-        expect((await sums(asked)).total).toEqual(added(matching));
-        expect((await sums({ ...asked, accountId: ann.accountId })).total).toEqual(
-          added(await rows({ ...asked, accountId: ann.accountId })),
+        expect((await sums(requested)).total).toEqual(added(matching));
+        expect((await sums({ ...requested, accountId: ann.accountId })).total).toEqual(
+          added(await rows({ ...requested, accountId: ann.accountId })),
         );
       }
     };

@@ -67,9 +67,14 @@ describe('sums of calls of which some are not kept any more', () => {
   };
 
   const read = (filter: Partial<UsageFilter>, division?: Division): Promise<UsageTotals> => {
-    const asked = { accountId: undefined, from: new Date(now - 80 * DAY_MS), to: new Date(now + DAY_MS), ...filter };
+    const requested = {
+      accountId: undefined,
+      from: new Date(now - 80 * DAY_MS),
+      to: new Date(now + DAY_MS),
+      ...filter,
+    };
     return new TimeLimitedReads(sql).read((query) =>
-      new UsageTotalsReader().read(query, asked, { unit: 'week', timeZone: 'UTC' }, division),
+      new UsageTotalsReader().read(query, requested, { unit: 'week', timeZone: 'UTC' }, division),
     );
   };
 

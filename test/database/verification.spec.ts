@@ -32,9 +32,9 @@ describe('codes and links in mail', () => {
   });
 
   const issued = async (
-    asked: Parameters<Verifications['issue']>[0] = REGISTER,
+    requested: Parameters<Verifications['issue']>[0] = REGISTER,
   ): Promise<{ code: string; token: string }> => {
-    const { code = '', token } = await verifications.issue(asked);
+    const { code = '', token } = await verifications.issue(requested);
     return { code, token };
   };
   const byCode = (code: string): ReturnType<Verifications['byCode']> => elsewhere.byCode('register', 'reg_1', code);

@@ -1,6 +1,6 @@
 /** What one account's requests do to an upstream, and what the calls of other accounts see of it. */
 
-import { errorAnswer, responseIn, type Script } from '../support/scripted-upstream.js';
+import { errorResponse, responseIn, type Script } from '../support/scripted-upstream.js';
 import { aRequest, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -61,7 +61,7 @@ async function statusesBeside(
 
 describe('N1: requests of one account that make an upstream fail', () => {
   it('75 of them cause none of the 508 calls of others to be refused, and make that account back off', async () => {
-    poisonedWith(errorAnswer(PROTOCOL, 500));
+    poisonedWith(errorResponse(PROTOCOL, 500));
     expect(await statusesOf(attacker, 'failing', 'poison', 6)).toEqual([502, 502, 502, 502, 502, 503]);
     const statuses = await statusesBeside('failing', 69, 254);
     expect(statuses.others).toHaveLength(508);
@@ -71,7 +71,7 @@ describe('N1: requests of one account that make an upstream fail', () => {
   });
 
   it('lead to a cooldown for all accounts when the relay’s check call fails too', async () => {
-    relay.upstream.script(errorAnswer(PROTOCOL, 500));
+    relay.upstream.script(errorResponse(PROTOCOL, 500));
     for (let count = 0; count < 5; count += 1) await statusOf(attacker, 'dead', 'poison');
     await eventually(async () => expect(await statusOf(others[0]!, 'dead', 'Hello')).toBe(503));
   });
@@ -79,7 +79,7 @@ describe('N1: requests of one account that make an upstream fail', () => {
 
 describe('N5: a request that an upstream refuses for what it is', () => {
   const refusal = (status: number, message: string): Script =>
-    errorAnswer(PROTOCOL, status, { error: { message, type: 'invalid_request_error' } });
+    errorResponse(PROTOCOL, status, { error: { message, type: 'invalid_request_error' } });
 
   it.each<[string, string, Script]>([
     ['flagged', 'its content (403)', refusal(403, 'Your input was flagged by the provider.')],
@@ -98,7 +98,7 @@ describe('N5: a request that an upstream refuses for what it is', () => {
   });
 
   it('pauses only the account that was rate-limited, and all accounts once another one is rate-limited too', async () => {
-    poisonedWith(errorAnswer(PROTOCOL, 429, undefined, { 'retry-after': '60' }));
+    poisonedWith(errorResponse(PROTOCOL, 429, undefined, { 'retry-after': '60' }));
     expect(await statusOf(attacker, 'limited', 'poison')).toBe(429);
     expect(await statusOf(attacker, 'limited', 'Hello')).toBe(429);
     expect(await statusOf(others[0]!, 'limited', 'Hello')).toBe(200);
@@ -107,7 +107,7 @@ describe('N5: a request that an upstream refuses for what it is', () => {
   });
 
   it('is distinguished from a bad credential by a check call', async () => {
-    relay.upstream.script(errorAnswer(PROTOCOL, 401));
+    relay.upstream.script(errorResponse(PROTOCOL, 401));
     expect(await statusOf(attacker, 'revoked', 'poison')).toBe(502);
     await eventually(async () => {
       relay.upstream.requests.length = 0;

@@ -37,7 +37,7 @@ describe('unauthenticated clients on account pages', () => {
   };
   const forget = (): Promise<unknown> => relay.get(DataSource).query('DELETE FROM throttles');
 
-  /** All that somebody could see of an answer, but for what is new on every page. */
+  /** All that somebody could see of a response, but for what is new on every page. */
   const seen = ({ status, headers, text, location }: PageResponse, email: string): unknown => {
     const NEW = ['date', 'content-length', 'set-cookie', 'request-id', 'x-request-id'];
     const others = [...headers].filter(([name]) => !NEW.includes(name));
@@ -159,7 +159,7 @@ describe('unauthenticated clients on account pages', () => {
         }
       return times.map(median);
     };
-    /** Without its hash an answer would take a tenth of the time. */
+    /** Without its hash a response would take a tenth of the time. */
     const expectAlike = ([one = 0, ...others]: number[]): void => {
       for (const other of others) expect(Math.abs(other - one) / one).toBeLessThan(0.7);
     };
@@ -220,11 +220,11 @@ describe('unauthenticated clients on account pages', () => {
       const email = await account();
       const browsers = Array.from({ length: 12 }, () => visitor());
       await Promise.all(browsers.map((browser) => browser.get('/sign-in')));
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         browsers.map((browser) => browser.post('/sign-in', { email, password: WRONG })),
       );
-      expect(answers.filter(({ status }) => status === 422)).toHaveLength(5);
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(7);
+      expect(responses.filter(({ status }) => status === 422)).toHaveLength(5);
+      expect(responses.filter(({ status }) => status === 429)).toHaveLength(7);
     });
 
     it('from sending more than five mails an hour to one address, in whatever way and spelling', async () => {

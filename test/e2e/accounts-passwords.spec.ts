@@ -27,12 +27,12 @@ describe('accounts', () => {
       const before = await signedIn(email);
       const browser = visitor();
       await browser.get('/forgot');
-      const asked = await browser.post(
+      const requested = await browser.post(
         '/forgot',
         { email },
         { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' },
       );
-      expect(asked.text).toContain('If this address has an account, we’ve emailed a link');
+      expect(requested.text).toContain('If this address has an account, we’ve emailed a link');
       const mail = await mailbox.latestTo(email);
       expect(linkIn(mail)).toMatch(/^http:\/\/relay\.test\/reset\?t=/);
       expect(mail.raw).not.toContain('evil.example');

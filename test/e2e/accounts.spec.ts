@@ -15,8 +15,8 @@ describe('accounts', () => {
   });
 
   const registered = async (email: string, browser = visitor()): Promise<PageVisitor> => {
-    const answer = await browser.submit('/register', { name: 'Ann', email, password: PASSWORD });
-    expect({ status: answer.status, location: answer.location }).toEqual({ status: 303, location: '/verify' });
+    const response = await browser.submit('/register', { name: 'Ann', email, password: PASSWORD });
+    expect({ status: response.status, location: response.location }).toEqual({ status: 303, location: '/verify' });
     return browser;
   };
 
@@ -71,11 +71,11 @@ describe('accounts', () => {
     ])('and say what to enter instead of %j', async (wrong, message) => {
       const browser = visitor();
       const entered = { name: 'Ann', email: anAddress(), password: PASSWORD, ...wrong };
-      const answer = await browser.submit('/register', entered);
-      expect(answer.status).toBe(422);
-      expect(answer.text).toContain('<title>Error: Create account');
-      expect(answer.text).toContain(message);
-      expect(answer.text).not.toContain(entered.password);
+      const response = await browser.submit('/register', entered);
+      expect(response.status).toBe(422);
+      expect(response.text).toContain('<title>Error: Create account');
+      expect(response.text).toContain(message);
+      expect(response.text).not.toContain(entered.password);
     });
 
     it('of which five wrong codes end the first mail, and another one can be had after a minute', async () => {
@@ -186,9 +186,9 @@ describe('accounts', () => {
       ] as const) {
         const browser = visitor();
         await browser.get(`/sign-in?next=${encodeURIComponent(next)}`);
-        const answer = await browser.post('/sign-in', { email, password: PASSWORD, next });
-        expect(answer.location).toBe(to);
-        expect(answer.headers.get('set-cookie')).not.toContain('x=1');
+        const response = await browser.post('/sign-in', { email, password: PASSWORD, next });
+        expect(response.location).toBe(to);
+        expect(response.headers.get('set-cookie')).not.toContain('x=1');
         expect((await browser.get(`/sign-in?next=${encodeURIComponent(next)}`)).location).toBe(to);
       }
     });
@@ -227,25 +227,25 @@ describe('accounts', () => {
 
     it('where fields that the form does not have are rejected', async () => {
       const browser = await signedIn(await account());
-      const answer = await browser.submit(
+      const response = await browser.submit(
         '/account',
         { name: 'Ann', timeZone: 'UTC', role: 'admin' },
         '/account/profile',
       );
-      expect(answer.status).toBe(422);
+      expect(response.status).toBe(422);
     });
 
     it('that lists the sessions and ends one or all others, and never those of another account', async () => {
       const [email, theirs] = [await account(), await account()];
       const [first, second, third] = [await signedIn(email), await signedIn(email), await signedIn(email)];
-      const stranger = await signedIn(theirs);
+      const otherUser = await signedIn(theirs);
       const idsIn = (text: string): string[] =>
         [...text.matchAll(/\/account\/sessions\/(ses_\w+)\/end/g)].map((match) => match[1] ?? '');
       const ids = idsIn((await first.get('/account')).text);
       expect(ids).toHaveLength(2);
-      await stranger.get('/account');
+      await otherUser.get('/account');
       for (const id of [...ids, 'ses_0', 'others%2Fend'])
-        expect((await stranger.post(`/account/sessions/${id}/end`)).status).toBe(404);
+        expect((await otherUser.post(`/account/sessions/${id}/end`)).status).toBe(404);
       await expect(isSignedIn(second)).resolves.toBe(true);
       await first.get('/account');
       expect((await first.post(`/account/sessions/${ids[0]}/end`)).location).toBe('/account');
@@ -256,7 +256,7 @@ describe('accounts', () => {
         await isSignedIn(second),
         await isSignedIn(third),
         await isSignedIn(first),
-        await isSignedIn(stranger),
+        await isSignedIn(otherUser),
       ]).toEqual([false, false, true, true]);
     });
 
@@ -276,8 +276,8 @@ describe('accounts', () => {
     it('where the address is changed: the new one is verified by a code, and the old one is notified', async () => {
       const [email, next] = [await account(), anAddress()];
       const browser = await signedIn(email);
-      const asked = await browser.submit('/account/email', { email: next, currentPassword: PASSWORD });
-      expect(asked.location).toBe('/account/email');
+      const requested = await browser.submit('/account/email', { email: next, currentPassword: PASSWORD });
+      expect(requested.location).toBe('/account/email');
       const code = codeIn(await mailbox.latestTo(next));
       expect((await browser.get('/account/email')).text).toContain(`<b>${next}</b>`);
       await expect(relay.get(AccountService).find(next)).resolves.toBeUndefined();

@@ -7,7 +7,7 @@ import type { VendorDouble } from '../conformance/vendor-double.js';
 import { type NeutralRequest, neutralRequestOf } from '../support/neutral-request.js';
 import type { NeutralResponse } from '../support/neutral-response.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { type AnswerOptions, answerOf, jsonAnswer, WEATHER_CALL } from '../support/scripted-answers.js';
+import { type AnswerOptions, responseOf, jsonAnswer, WEATHER_CALL } from '../support/scripted-responses.js';
 import { end, type JsonObject, sse, streamHead } from '../support/scripted-steps.js';
 import { readEvents } from '../support/stream-text.js';
 
@@ -53,7 +53,7 @@ const ASKED: NeutralRequest = {
   toolChoice: 'auto',
   outputLimit: 500,
 };
-const ANSWER: AnswerOptions = {
+const RESPONSE: AnswerOptions = {
   text: ['Rain in ', 'Bergen ☃.'],
   toolCalls: [WEATHER_CALL],
   usage: { prompt: 1000, cacheRead: 400, completion: 200 },
@@ -89,7 +89,7 @@ describe('a protocol that a module adds', () => {
 
   describe.each(PAIRS)('%s', (_, client, vendor) => {
     it.each([false, true])('gets the response to its request, and is charged once (streamed: %s)', async (stream) => {
-      relay.upstream.script(answerOf(vendor, ANSWER));
+      relay.upstream.script(responseOf(vendor, RESPONSE));
       const response = await post(client, vendor, stream);
       const answer = await response.text();
       expect([response.status, answer]).toEqual([200, expect.anything()]);
@@ -113,18 +113,18 @@ describe('a protocol that a module adds', () => {
   it('words a missing key, an unknown model and a wrong request as its clients read errors', async () => {
     const { path } = telegraphClient;
     const hello = { lines: [{ from: 'user', text: 'Hello' }] };
-    const answers = [
+    const responses = [
       await relay.post(path, 'sk-none', { model: 'over-messages', ...hello }),
       await relay.post(path, caller.key, { model: 'nothing', ...hello }),
       await relay.post(path, caller.key, { model: 'over-messages' }),
     ];
-    const bodies = (await Promise.all(answers.map((answer) => answer.json()))) as { error: JsonObject }[];
+    const bodies = (await Promise.all(responses.map((response) => response.json()))) as { error: JsonObject }[];
     expect(bodies.map(({ error }) => error['status'])).toEqual([401, 404, 400]);
     expect(bodies[2]!.error).toMatchObject({ param: 'lines', message: expect.stringContaining('request id: req_') });
   });
 
-  it('says so when the answer of its vendor breaks off, or is an error', async () => {
-    const [first, ...others] = telegraphVendor.events(ANSWER);
+  it('says so when the response of its vendor breaks off, or is an error', async () => {
+    const [first, ...others] = telegraphVendor.events(RESPONSE);
     relay.upstream.script([streamHead(), sse([first!, ...others.slice(0, -1)]), end()]);
     const broken = await post(telegraphClient, telegraphVendor, true);
     const events = readEvents(await broken.text());
@@ -137,7 +137,7 @@ describe('a protocol that a module adds', () => {
   });
 
   it('names what gets lost on the way to its vendor, and refuses what it must not lose', async () => {
-    relay.upstream.script(answerOf(telegraphVendor));
+    relay.upstream.script(responseOf(telegraphVendor));
     const messages = (content: unknown): JsonObject => ({
       model: 'over-telegraph',
       messages: [{ role: 'user', content }],

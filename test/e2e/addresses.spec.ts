@@ -180,8 +180,8 @@ describe('addresses (case 108)', () => {
     it.each([[['content-type', 'application/json']], [['content-type', 'garbage']], [[]]])(
       'is an Invalid token without a valid key, and with one a 404 that names the right base URL: %j',
       async (headers) => {
-        const stranger = await expectError(protocol, await ask(method, path, headers, body), INVALID_TOKEN);
-        expect(stranger).toMatch(/^Invalid token: /);
+        const otherUser = await expectError(protocol, await ask(method, path, headers, body), INVALID_TOKEN);
+        expect(otherUser).toMatch(/^Invalid token: /);
         const known = await ask(method, path, [...bearer(), ...headers], body);
         const message = await expectError(protocol, known, NOT_FOUND);
         expect(message).toContain(
@@ -223,11 +223,11 @@ describe('addresses (case 108)', () => {
     const body = JSON.stringify(aRequest('messages'));
     const head = `host: relay.example\r\nx-api-key: ${caller.key}\r\nconnection: close\r\n`;
     const posted = `POST http://relay.example/messages?beta=true HTTP/1.1\r\n${head}content-length: ${body.length}\r\n\r\n`;
-    const asked = `GET HTTP://relay.example:8080/v1/models/vendor/with-slash HTTP/1.1\r\n${head}\r\n`;
-    for (const text of [posted + body, asked]) {
-      const answer = await overSocket(text);
-      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-      expect(answer).toMatch(/\r\nx-request-id: req_/);
+    const requested = `GET HTTP://relay.example:8080/v1/models/vendor/with-slash HTTP/1.1\r\n${head}\r\n`;
+    for (const text of [posted + body, requested]) {
+      const response = await overSocket(text);
+      expect(response).toMatch(/^HTTP\/1\.1 200 /);
+      expect(response).toMatch(/\r\nx-request-id: req_/);
     }
   });
 

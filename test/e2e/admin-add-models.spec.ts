@@ -6,7 +6,7 @@ import { fieldsSentTo } from '../support/channel-pages.js';
 import { forgetSignIn, OPERATOR_PASSWORD, type OperatorVisit, operatorVisit } from '../support/operator-visit.js';
 import type { PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { errorAnswer, jsonAnswer } from '../support/scripted-upstream.js';
+import { errorResponse, jsonAnswer } from '../support/scripted-upstream.js';
 
 const PATH = '/admin/models/add';
 const KEY = 'sk-typed-into-add-models-3Kq9';
@@ -144,7 +144,7 @@ describe('adding models of a provider', () => {
   });
 
   it('saves nothing when the check fails, unless the administrator says so', async () => {
-    relay.upstream.scriptNext(list(), list(), errorAnswer('responses', 401));
+    relay.upstream.scriptNext(list(), list(), errorResponse('responses', 401));
     const failed = await choose(await connect(), { model: 'gpt-5.5' });
     expect(failed.text).toContain('The check failed, and nothing was saved');
     expect(await channels()).toEqual([]);
@@ -155,7 +155,7 @@ describe('adding models of a provider', () => {
   });
 
   it('shows why the list could not be read, and what is missing', async () => {
-    const wrong = await (relay.upstream.scriptNext(errorAnswer('responses', 401)), connect());
+    const wrong = await (relay.upstream.scriptNext(errorResponse('responses', 401)), connect());
     expect([wrong.status, wrong.text.includes('Could not list the models. 401: ')]).toEqual([422, true]);
     expect((await connect({ secret: '' })).text).toContain('Enter an API key of OpenAI.');
     expect((await connect({ provider: 'other', baseUrl: '' })).text).toContain('Enter the base URL, such as');

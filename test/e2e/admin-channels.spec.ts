@@ -159,8 +159,8 @@ describe('channel pages', () => {
   it('link to the calls and changes of a channel under all its names', async () => {
     const { id } = await world.named('responses-main');
     const { key } = await world.relay.caller();
-    const answer = await world.relay.post('/v1/responses', key, { model: 'm', input: 'Hi' });
-    const requestId = answer.headers.get('x-request-id') ?? '';
+    const response = await world.relay.post('/v1/responses', key, { model: 'm', input: 'Hi' });
+    const requestId = response.headers.get('x-request-id') ?? '';
     await world.send('responses-main', { name: 'renamed again', tier: '3' });
     const { text } = await world.operator.get(`/admin/channels/${id}`);
     const [, calls = ''] = /href="(\/admin\/calls\?[^"]*)"/.exec(text) ?? [];

@@ -41,8 +41,8 @@ describe('payment problems in the admin console', () => {
     const order = await use.world.order(session);
     for (const at of [LIST, path]) {
       const { text } = await operator.browser.get(at);
-      for (const told of [session.id, 'Its amount is $11, but its order is for $10', order.id, ann.email])
-        expect(text).toContain(told);
+      for (const reported of [session.id, 'Its amount is $11, but its order is for $10', order.id, ann.email])
+        expect(text).toContain(reported);
     }
   });
 

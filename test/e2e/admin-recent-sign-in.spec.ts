@@ -96,8 +96,8 @@ describe('a recent sign-in', () => {
     const before = await audited();
     for (const { name } of forms) {
       const path = name.slice('POST '.length).replaceAll(/:\w+|\*/g, 'some');
-      const asked = await operator.browser.post(path);
-      expect({ name, status: asked.status, asks: asked.text.includes('name="password"') }).toEqual({
+      const requested = await operator.browser.post(path);
+      expect({ name, status: requested.status, asks: requested.text.includes('name="password"') }).toEqual({
         name,
         status: 200,
         asks: true,
@@ -158,8 +158,8 @@ describe('a recent sign-in', () => {
   });
 
   /** Enters a password on the page that asks for it. */
-  const confirm = (path: string, asked: PageResponse, password: string): Promise<PageResponse> =>
-    operator.browser.post(path, { ...fieldsSentTo(path, asked), password });
+  const confirm = (path: string, requested: PageResponse, password: string): Promise<PageResponse> =>
+    operator.browser.post(path, { ...fieldsSentTo(path, requested), password });
 
   it('keeps what was typed, and is not required again', async () => {
     const groups = { page: '/admin/groups/saver', to: '/admin/groups/saver' };
@@ -171,9 +171,9 @@ describe('a recent sign-in', () => {
       factor: ['0.5', '2'],
       reason: 'a “sale”',
     };
-    const asked = await operator.browser.post(groups.to, sent);
+    const requested = await operator.browser.post(groups.to, sent);
     expect(await exported()).toContain('multiplier: 0.8');
-    const wrong = await confirm(groups.to, asked, 'not it, not at all');
+    const wrong = await confirm(groups.to, requested, 'not it, not at all');
     expect(wrong.status).toBe(422);
     expect(wrong.text).toMatch(/id="password-error"/);
     expect(await exported()).toContain('multiplier: 0.8');
@@ -189,8 +189,8 @@ describe('a recent sign-in', () => {
 
   it('returns to the form when it has errors', async () => {
     const path = '/admin/groups/new';
-    const asked = await operator.browser.submit(path, { name: 'team', multiplier: 'half', choice: 'everyone' });
-    const refused = await confirm(path, asked, OPERATOR_PASSWORD);
+    const requested = await operator.browser.submit(path, { name: 'team', multiplier: 'half', choice: 'everyone' });
+    const refused = await confirm(path, requested, OPERATOR_PASSWORD);
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('id="multiplier-error"');
     expect(refused.text).toContain('value="team"');
@@ -199,10 +199,10 @@ describe('a recent sign-in', () => {
   it('returns to the previous page when canceled, and never to another site', async () => {
     await operator.browser.get('/admin/users');
     const from = (referer: string): Promise<PageResponse> => operator.browser.post(keyPath('delete'), {}, { referer });
-    const asked = await from(`${relay.url}/admin/users?page=2`);
-    expect(asked.text).toMatch(/href="\/admin\/users\?page(=|&#x3D;)2">Cancel/);
+    const requested = await from(`${relay.url}/admin/users?page=2`);
+    expect(requested.text).toMatch(/href="\/admin\/users\?page(=|&#x3D;)2">Cancel/);
     expect((await from('https://elsewhere.example//evil.example/')).text).toContain('href="/">Cancel');
-    expect((await confirm(keyPath('delete'), asked, 'wrong')).text).toMatch(/page(=|&#x3D;)2">Cancel/);
+    expect((await confirm(keyPath('delete'), requested, 'wrong')).text).toMatch(/page(=|&#x3D;)2">Cancel/);
   });
 
   it('is not required for a price preview', async () => {
@@ -219,9 +219,9 @@ describe('a recent sign-in', () => {
       (await relay.get(DataSource).query<{ state: string }[]>('SELECT state FROM accounts WHERE id = $1', [id]))[0]
         ?.state;
     const path = `/admin/users/${id}/suspend`;
-    const asked = await operator.browser.submit(`/admin/users/${id}`, {}, path);
+    const requested = await operator.browser.submit(`/admin/users/${id}`, {}, path);
     expect(await stateOf()).toBe('enabled');
-    expect((await confirm(path, asked, OPERATOR_PASSWORD)).location).toBe(`/admin/users/${id}`);
+    expect((await confirm(path, requested, OPERATOR_PASSWORD)).location).toBe(`/admin/users/${id}`);
     expect(await stateOf()).toBe('disabled');
   });
 });

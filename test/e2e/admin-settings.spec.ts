@@ -67,17 +67,17 @@ describe('the settings pages', () => {
 
   it('publishes the terms at /terms once they are set', async () => {
     await start();
-    const stranger = new PageVisitor(relay.url);
-    expect((await stranger.get('/terms')).status).toBe(404);
-    expect((await stranger.get('/register')).text).not.toContain('href="/terms"');
+    const otherUser = new PageVisitor(relay.url);
+    expect((await otherUser.get('/terms')).status).toBe(404);
+    expect((await otherUser.get('/register')).text).not.toContain('href="/terms"');
     await save('site', site({ terms: 'Be kind.\r\n\r\nSee https://acme.example/rules. <b>' }));
-    const { status, text } = await stranger.get('/terms');
+    const { status, text } = await otherUser.get('/terms');
     expect(status).toBe(200);
     expect(text).toContain('<p>Be kind.</p>');
     expect(text).toContain(
       '<a href="https://acme.example/rules" rel="nofollow">https://acme.example/rules</a>. &lt;b&gt;',
     );
-    for (const page of ['/register', '/pricing']) expect((await stranger.get(page)).text).toContain('href="/terms"');
+    for (const page of ['/register', '/pricing']) expect((await otherUser.get(page)).text).toContain('href="/terms"');
   });
 
   it('shows an announcement to signed-in users on all pages while it is set', async () => {
@@ -137,9 +137,9 @@ describe('the settings pages', () => {
 
   it('controls who can register', async () => {
     await start();
-    const stranger = new PageVisitor(relay.url);
+    const otherUser = new PageVisitor(relay.url);
     const register = () =>
-      stranger.submit('/register', {
+      otherUser.submit('/register', {
         name: 'Ann',
         email: 'ann@elsewhere.example',
         password: 'violet kettle umbrella',
@@ -148,8 +148,8 @@ describe('the settings pages', () => {
     await save('sign-up', signUp({ domains: 'acme.example' }));
     expect((await register()).text).toContain('Enter an address that ends in @acme.example.');
     await save('sign-up', signUp({ mode: 'closed' }));
-    expect((await stranger.get('/register')).text).not.toContain('action="/register"');
-    expect((await stranger.post('/register', {})).location).toBe('');
+    expect((await otherUser.get('/register')).text).not.toContain('action="/register"');
+    expect((await otherUser.post('/register', {})).location).toBe('');
   });
 
   it('sets the idle session timeout, which is shown on the sign-in page', async () => {

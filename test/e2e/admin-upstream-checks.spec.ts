@@ -1,7 +1,7 @@
 import { VENDORS } from '../conformance/protocols/index.js';
 import { channelFields, useChannelPages } from '../support/channel-pages.js';
 import type { PageResponse } from '../support/page-visitor.js';
-import { errorAnswer, jsonAnswer } from '../support/scripted-upstream.js';
+import { errorResponse, jsonAnswer } from '../support/scripted-upstream.js';
 
 const MAIN = 'chat-completions-main';
 const LISTINGS = VENDORS.flatMap(({ id, listing }) => (listing === undefined ? [] : [[id, listing] as const]));
@@ -33,13 +33,13 @@ describe('upstream checks', () => {
   });
 
   it('report that the upstream rejects the call or is unreachable', async () => {
-    world.relay.upstream.script(errorAnswer('chat-completions', 429));
+    world.relay.upstream.script(errorResponse('chat-completions', 429));
     expect((await ask('check')).text).toMatch(/Rejected by the upstream: 429<[^]*, after [\d,]+ ms: /);
     world.relay.upstream.script(jsonAnswer(401, { error: { message: 'Incorrect API key provided. See our help..' } }));
     const rejected = await ask('check');
     expect(rejected.text).toContain('Rejected by the upstream: 401');
     expect(rejected.text).toContain(' ms: Incorrect API key provided. See our help. · ');
-    world.relay.upstream.script(errorAnswer('chat-completions', 503));
+    world.relay.upstream.script(errorResponse('chat-completions', 503));
     expect((await ask('check')).text).toContain('Upstream error: 503');
     const nobody = await ask('check', { baseUrl: 'http://127.0.0.1:9/v1' });
     expect(nobody.text).toContain('No response from the upstream');

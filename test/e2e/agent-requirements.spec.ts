@@ -6,7 +6,7 @@ import {
   responseIn,
   type ProtocolEndpoint,
   end,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   eventsIn,
   type JsonObject,
@@ -99,7 +99,7 @@ describe.each(FOREIGN_PAIRS)('requirements of %s over %s to %s', (agent, protoco
     [500, protocol === 'messages' ? 500 : 502, 'Scripted error 500.', null, '7'],
   ])('an error %d of the upstream is told in its own shape, as %d: %s (agents 9 and 11)', async (...row) => {
     const [from, to, words, shouldRetry, retryAfter] = row;
-    world.relay.upstream.script(errorAnswer(upstream, from, undefined, { 'retry-after': '7' }));
+    world.relay.upstream.script(errorResponse(upstream, from, undefined, { 'retry-after': '7' }));
     const response = await post(PATHS[protocol], request);
     const { headers } = response;
     expect([response.status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([

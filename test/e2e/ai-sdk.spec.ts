@@ -85,7 +85,7 @@ describe('the Vercel AI SDK on Messages', () => {
   it.each<[string, Script]>([
     ['the connection breaks', [delay(20), destroy()]],
     ['the upstream ends early', end()],
-  ])('does not take an answer that breaks for a whole one: %s (cases 98 and 99)', async (_, broken) => {
+  ])('does not take a response that breaks for a whole one: %s (cases 98 and 99)', async (_, broken) => {
     const some = eventsIn('messages', { text: ['Let me ', 'see.'] }).slice(0, -3);
     relay.upstream.script([streamHead(), sse(some), broken]);
     const errors: unknown[] = [];

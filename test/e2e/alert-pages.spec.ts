@@ -45,9 +45,9 @@ describe('the page of alerts', () => {
   });
 
   it('keeps what is saved, and an empty field or box is off', async () => {
-    const answer = await ann.submit(PAGE, { walletBelow: '$1,234.5', quotaPercent: '50', quotaUsedUp: 'yes' });
-    expect([answer.status, answer.location]).toEqual([303, PAGE]);
-    expect((await ann.follow(answer)).text).toContain('Alerts saved');
+    const response = await ann.submit(PAGE, { walletBelow: '$1,234.5', quotaPercent: '50', quotaUsedUp: 'yes' });
+    expect([response.status, response.location]).toEqual([303, PAGE]);
+    expect((await ann.follow(response)).text).toContain('Alerts saved');
     expect(await shown()).toEqual({
       walletBelow: '1234.5',
       quotaPercent: '50',
@@ -68,10 +68,10 @@ describe('the page of alerts', () => {
     ['expiryDays', '366', 'Enter 1 to 365 days, or leave empty for no email.'],
     ['newNetwork', 'perhaps', 'Select or clear the checkbox.'],
   ])('refuses %s “%s”, keeps what was typed, and saves nothing', async (field, value, fault) => {
-    const answer = await ann.submit(PAGE, { ...DEFAULT, [field]: value });
-    expect(answer.status).toBe(422);
-    expect(answer.text).toContain(fault);
-    if (field !== 'newNetwork') expect(answer.text).toMatch(new RegExp(`name="${field}"[^>]* value="${value}"`));
+    const response = await ann.submit(PAGE, { ...DEFAULT, [field]: value });
+    expect(response.status).toBe(422);
+    expect(response.text).toContain(fault);
+    if (field !== 'newNetwork') expect(response.text).toMatch(new RegExp(`name="${field}"[^>]* value="${value}"`));
     expect(await shown()).toEqual(DEFAULT);
   });
 

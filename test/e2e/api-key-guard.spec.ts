@@ -39,7 +39,7 @@ class ShowingFilter implements ExceptionFilter {
   }
 }
 
-interface Answer {
+interface UpstreamResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -61,7 +61,7 @@ describe('the API key guard', () => {
   const ask = (
     headers: readonly string[],
     options: { method?: string; path?: string; body?: string } = {},
-  ): Promise<Answer> =>
+  ): Promise<UpstreamResponse> =>
     new Promise((resolve, reject) => {
       const { port } = app.getHttpServer().address() as AddressInfo;
       const { method = 'GET', path = '/caller', body } = options;
@@ -71,7 +71,7 @@ describe('the API key guard', () => {
           let text = '';
           response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
           response.on('end', () =>
-            resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as Answer['body'] }),
+            resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as UpstreamResponse['body'] }),
           );
         },
       );
@@ -112,8 +112,8 @@ describe('the API key guard', () => {
       method: 'POST',
       body: JSON.stringify({ access_token: good.secret }),
     });
-    for (const answer of [inQuery, inBody])
-      expect(answer).toMatchObject({
+    for (const response of [inQuery, inBody])
+      expect(response).toMatchObject({
         status: 401,
         body: { message: expect.stringContaining('Invalid token: missing API key') as string },
       });
@@ -192,7 +192,7 @@ describe('the API key guard', () => {
 
   it('keeps the callers of many requests at a time apart', async () => {
     const secrets = Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? good : other));
-    const answers = await Promise.all(secrets.map(({ secret }) => ask(['authorization', `Bearer ${secret}`])));
-    expect(answers.map(({ body }) => body['key'])).toEqual(secrets.map(({ id }) => id));
+    const responses = await Promise.all(secrets.map(({ secret }) => ask(['authorization', `Bearer ${secret}`])));
+    expect(responses.map(({ body }) => body['key'])).toEqual(secrets.map(({ id }) => id));
   });
 });

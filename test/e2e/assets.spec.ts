@@ -13,12 +13,12 @@ describe('assets of pages', () => {
   afterAll(() => relay.close());
 
   it('may be kept for good, because their name changes with them', async () => {
-    const answer = await get(address);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect(answer.headers.get('content-type')).toBe('text/css; charset=utf-8');
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(answer.headers.get('set-cookie')).toBeNull();
+    const response = await get(address);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('set-cookie')).toBeNull();
   });
 
   it.each([
@@ -27,17 +27,17 @@ describe('assets of pages', () => {
     ['br;q=0, gzip', 'gzip'],
     ['identity', null],
   ])('are packed for who accepts %s as %s, and are the same', async (accepted, encoding) => {
-    const answer = await get(address, { 'accept-encoding': accepted });
-    expect(answer.headers.get('content-encoding')).toBe(encoding);
-    expect(answer.headers.get('vary')).toContain('accept-encoding');
-    expect(await answer.text()).toContain('@layer reset');
+    const response = await get(address, { 'accept-encoding': accepted });
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    expect(response.headers.get('vary')).toContain('accept-encoding');
+    expect(await response.text()).toContain('@layer reset');
   });
 
   it('are not sent again to who has them', async () => {
     const etag = (await get(address)).headers.get('etag') ?? '';
-    const answer = await get(address, { 'if-none-match': etag });
-    expect(answer.status).toBe(304);
-    expect(await answer.text()).toBe('');
+    const response = await get(address, { 'if-none-match': etag });
+    expect(response.status).toBe(304);
+    expect(await response.text()).toBe('');
   });
 
   it.each(['/assets/switchboard.css', '/assets/nothing.css', '/assets/..%2Fpackage.json', '/assets/constructor'])(

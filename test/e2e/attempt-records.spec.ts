@@ -61,8 +61,8 @@ describe('each attempt is on record', () => {
   }
 
   it.each(PROTOCOLS)('with when it began, and how far it came by when, in order (%s)', async (protocol) => {
-    const answer = [delay(60), responseIn(protocol)];
-    const [failed, good] = (await ask(protocol, 'two', true, OVERLOADED, answer)) as [Attempt, Attempt];
+    const response = [delay(60), responseIn(protocol)];
+    const [failed, good] = (await ask(protocol, 'two', true, OVERLOADED, response)) as [Attempt, Attempt];
     expect(failed).toMatchObject({ channel: `first-${protocol}`, credential: 1, outcome: 'server_is_overloaded' });
     expect(failed).toMatchObject({ first_token_ms: null, upstream_status: 503 });
     expectInOrder(0, failed.begun_ms);

@@ -23,7 +23,7 @@ const STALLED_MS = 600;
 /** What the system's buffers of both connections may hold, and Node's; an upstream that is not held back writes more in a second. */
 const MOST_BUFFERED = 48 * MIB;
 
-describe('R5: a client that takes its answer slowly or not at all', () => {
+describe('R5: a client that takes its response slowly or not at all', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   const start = (stalledClientMs: number): void => {
@@ -76,7 +76,7 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
       },
     );
 
-    it('holds back an endless answer that is not streamed too (case 104)', async () => {
+    it('holds back an endless response that is not streamed too (case 104)', async () => {
       const memory = usedMemory();
       const piece = bytes(Buffer.alloc(64 * 1024, 'x'));
       const client = await ask('messages', endlessBody(piece), false);
@@ -92,15 +92,15 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
     });
 
     it.each(PROTOCOLS)(
-      'gets an unstreamed answer of more than 8 MiB whole, and pays what is reported: %s',
+      'gets an unstreamed response of more than 8 MiB whole, and pays what is reported: %s',
       async (protocol) => {
-        const answer = largeAnswer(protocol, 10 * MIB);
+        const response = largeResponse(protocol, 10 * MIB);
         const client = await ask(
           protocol,
-          [head(200, { 'content-type': 'application/json' }), bytes(answer), end()],
+          [head(200, { 'content-type': 'application/json' }), bytes(response), end()],
           false,
         );
-        expect((await client.complete()).equals(answer)).toBe(true);
+        expect((await client.complete()).equals(response)).toBe(true);
         expect((await client.head).headers.get('content-type')).toBe('application/json; charset=utf-8');
         // 1,000 × $1/M + 200 × $10/M.
         expect(await relay.onlyCall(caller)).toMatchObject({
@@ -115,19 +115,22 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
     );
 
     it.each(PROTOCOLS)(
-      'pays what is reported when a server puts it in front of a large answer: %s',
+      'pays what is reported when a server puts it in front of a large response: %s',
       async (protocol) => {
-        const { usage, ...rest } = JSON.parse(largeAnswer(protocol, 10 * MIB).toString()) as Record<string, unknown>;
-        const answer = Buffer.from(JSON.stringify({ usage: { note: '{"}\\', ...(usage as object) }, ...rest }));
-        const client = await ask(protocol, wholeAnswer(answer), false);
-        expect((await client.complete()).equals(answer)).toBe(true);
+        const { usage, ...rest } = JSON.parse(largeResponse(protocol, 10 * MIB).toString()) as Record<string, unknown>;
+        const response = Buffer.from(JSON.stringify({ usage: { note: '{"}\\', ...(usage as object) }, ...rest }));
+        const client = await ask(protocol, wholeResponse(response), false);
+        expect((await client.complete()).equals(response)).toBe(true);
         expect(await relay.onlyCall(caller)).toMatchObject({ billing_basis: 'reported', cost: '3000000' });
       },
     );
 
-    it('gets a large answer whole though nothing is reported with it, and pays for its output limit', async () => {
-      const { usage: _, ...rest } = JSON.parse(largeAnswer('messages', 10 * MIB).toString()) as Record<string, unknown>;
-      const client = await ask('messages', wholeAnswer(Buffer.from(JSON.stringify(rest))), false);
+    it('gets a large response whole though nothing is reported with it, and pays for its output limit', async () => {
+      const { usage: _, ...rest } = JSON.parse(largeResponse('messages', 10 * MIB).toString()) as Record<
+        string,
+        unknown
+      >;
+      const client = await ask('messages', wholeResponse(Buffer.from(JSON.stringify(rest))), false);
       expect(await client.ended).toBe('complete');
       client.close();
       const row = await relay.onlyCall(caller);
@@ -135,11 +138,11 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
       expect(row['completion_tokens']).toBe('1000');
     });
 
-    it('does not get an answer of more than 8 MiB that breaks off as if it were whole', async () => {
-      const answer = largeAnswer('messages', 10 * MIB).subarray(0, 9 * MIB);
+    it('does not get a response of more than 8 MiB that breaks off as if it were whole', async () => {
+      const response = largeResponse('messages', 10 * MIB).subarray(0, 9 * MIB);
       const script = [
         head(200, { 'content-type': 'application/json' }),
-        bytes(answer),
+        bytes(response),
         delay(50),
         { type: 'destroy', how: 'close' } as const,
       ];
@@ -164,10 +167,10 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
       expect(await client.ended).toBe('cut');
     });
 
-    it('is let go although its answer is complete, when it does not take the end of it', async () => {
+    it('is let go although its response is complete, when it does not take the end of it', async () => {
       // As large as an event may be, nearly: of less the buffers of both sockets may take all.
-      const answer = encodeEvents(eventsIn('messages', { text: 'x'.repeat(28 * MIB) }));
-      const client = await ask('messages', [streamHead(), bytes(answer), end()]);
+      const response = encodeEvents(eventsIn('messages', { text: 'x'.repeat(28 * MIB) }));
+      const client = await ask('messages', [streamHead(), bytes(response), end()]);
       await client.head;
       client.pause();
       // It was settled before its end was written.
@@ -177,10 +180,10 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
       expect(await client.ended).toBe('cut');
     });
 
-    it('is let go when it does not take an unstreamed answer, which is settled by then', async () => {
+    it('is let go when it does not take an unstreamed response, which is settled by then', async () => {
       const client = await ask(
         'messages',
-        [head(200, { 'content-type': 'application/json' }), bytes(largeAnswer('messages', 8 * MIB - 1000)), end()],
+        [head(200, { 'content-type': 'application/json' }), bytes(largeResponse('messages', 8 * MIB - 1000)), end()],
         false,
       );
       client.pause();
@@ -191,8 +194,8 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
     });
 
     it('is not gone while it takes some of a large event now and then', async () => {
-      const answer = encodeEvents(eventsIn('messages', { text: 'x'.repeat(24 * MIB) }));
-      const client = await ask('messages', [streamHead(), bytes(answer), end()]);
+      const response = encodeEvents(eventsIn('messages', { text: 'x'.repeat(24 * MIB) }));
+      const client = await ask('messages', [streamHead(), bytes(response), end()]);
       await client.head;
       const begunAt = performance.now();
       const takeSome = async (): Promise<RawEnding | undefined> => {
@@ -204,7 +207,7 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
       let ending = await takeSome();
       while (ending === undefined) ending = await takeSome();
       expect(ending).toBe('complete');
-      expect(client.body.length).toBe(answer.length);
+      expect(client.body.length).toBe(response.length);
       expect(performance.now() - begunAt).toBeGreaterThan(2 * STALLED_MS);
       client.close();
       expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded' });
@@ -212,13 +215,13 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
   });
 });
 
-const wholeAnswer = (answer: Buffer): Script => [
+const wholeResponse = (response: Buffer): Script => [
   head(200, { 'content-type': 'application/json' }),
-  bytes(answer),
+  bytes(response),
   end(),
 ];
 
-/** An answer that is all beginning. */
+/** A response that is all beginning. */
 function endlessBody(piece: Script): Script {
   return function* () {
     yield [
@@ -229,13 +232,13 @@ function endlessBody(piece: Script): Script {
   };
 }
 
-/** A whole answer with a text of so many bytes: 1,000 tokens in, 200 out. */
-function largeAnswer(protocol: ProtocolEndpoint, size: number): Buffer {
+/** A whole response with a text of so many bytes: 1,000 tokens in, 200 out. */
+function largeResponse(protocol: ProtocolEndpoint, size: number): Buffer {
   const text = 'x'.repeat(size);
   const message = { role: 'assistant', content: text };
   const counts = { prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200 };
   const others = { input_tokens: 1000, output_tokens: 200 };
-  const answers: Readonly<Record<ProtocolEndpoint, object>> = {
+  const responses: Readonly<Record<ProtocolEndpoint, object>> = {
     'chat-completions': { id: 'chatcmpl-1', choices: [{ index: 0, message, finish_reason: 'stop' }], usage: counts },
     messages: { id: 'msg_1', content: [{ type: 'text', text }], stop_reason: 'end_turn', usage: others },
     responses: {
@@ -247,5 +250,5 @@ function largeAnswer(protocol: ProtocolEndpoint, size: number): Buffer {
       metadata: {},
     },
   };
-  return Buffer.from(JSON.stringify(answers[protocol]));
+  return Buffer.from(JSON.stringify(responses[protocol]));
 }

@@ -12,7 +12,7 @@ import { usePairsRelay } from '../support/pairs-relay.js';
 import {
   destroy,
   endlessStream,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   eventsIn,
   type Gate,
@@ -32,7 +32,7 @@ const USAGE = { prompt: 1000, completion: 200 };
 /** 1000 × $1 + 200 × $10 per million. */
 const NANOS = 3_000_000;
 
-/** An answer that stops after its first word until the gate is open. */
+/** A response that stops after its first word until the gate is open. */
 const halted = (upstream: string, until: Gate): Script => {
   const events = eventsIn(upstream, { text: ['Hel', 'lo'], usage: USAGE });
   const around = eventsAround(events, 'Hel');
@@ -118,7 +118,7 @@ describe.each(VENDORS.map(({ id }) => id))('background responses over an upstrea
   });
 
   it('fail where their upstream does, without its stream and in it', async () => {
-    world.relay.upstream.scriptNext(errorAnswer(upstream as ProtocolEndpoint, 400));
+    world.relay.upstream.scriptNext(errorResponse(upstream as ProtocolEndpoint, 400));
     await expect(openai().responses.create({ model, input: 'Hello', background: true })).rejects.toMatchObject({
       status: 400,
     });

@@ -12,7 +12,7 @@ const VALUES: Readonly<Record<string, string>> = {
   'the full endpoint': '/v1/messages',
 };
 
-/** Clients that each expect another row of it. Each asks for an answer at the base URL it is given, and gives its text. */
+/** Clients that each expect another row of it. Each asks for a response at the base URL it is given, and gives its text. */
 const CLIENTS: Readonly<Record<string, (base: string, key: string) => Promise<string>>> = {
   'the Anthropic SDK': async (baseURL, apiKey) => {
     const client = new Anthropic({ baseURL, apiKey, maxRetries: 0 });

@@ -17,7 +17,7 @@ import {
   sse,
   streamHead,
 } from '../support/scripted-upstream.js';
-import { answerWithoutUsage } from '../support/scripted-variants.js';
+import { responseWithoutUsage } from '../support/scripted-variants.js';
 
 const CHAT = '/v1/chat/completions';
 const INPUT = 1000;
@@ -223,7 +223,7 @@ describe('holds are upper bounds', () => {
     async (_name, phrase) => {
       const caller = await relay.caller();
       const text = phrase.repeat(40);
-      relay.upstream.script(answerWithoutUsage('chat-completions', { text: text.match(/[\s\S]{1,5}/gu) ?? [] }));
+      relay.upstream.script(responseWithoutUsage('chat-completions', { text: text.match(/[\s\S]{1,5}/gu) ?? [] }));
       expect(await (await relay.post(CHAT, caller.key, chat('Hello', { stream: true }))).text()).toContain('[DONE]');
       const row = await relay.onlyCall(caller);
       expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'estimated' });

@@ -12,7 +12,7 @@ import { TelegraphProtocol } from '../conformance/toy/protocol.js';
 import { TelegraphUpstream } from '../conformance/toy/upstream.js';
 import { telegraphVendor } from '../conformance/toy/vendor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { responseIn, answerOf } from '../support/scripted-answers.js';
+import { responseIn, responseOf } from '../support/scripted-responses.js';
 import type { JsonObject } from '../support/scripted-steps.js';
 
 // Adapters are written by many hands. One that is wrong may break its own calls, and neither money nor anybody else's.
@@ -96,23 +96,26 @@ describe('an adapter that is broken', () => {
   };
 
   it('has its errors told in the usual words when it has none itself', async () => {
-    const answer = await relay.post(PATH, caller.key, { model: 'nothing', ...hello });
-    expect(answer.status).toBe(404);
-    expect(((await answer.json()) as { error: JsonObject }).error).toMatchObject({ code: 'model_not_found' });
+    const response = await relay.post(PATH, caller.key, { model: 'nothing', ...hello });
+    expect(response.status).toBe(404);
+    expect(((await response.json()) as { error: JsonObject }).error).toMatchObject({ code: 'model_not_found' });
   });
 
   it.each([false, true])('fails a call that it cannot write down, and settles it (streamed: %s)', async (stream) => {
     relay.upstream.script(responseIn('messages', {}));
-    const answer = await relay.post(PATH, caller.key, { model: 'whole', ...hello, stream });
-    expect(await answer.text().catch(() => 'cut off')).not.toContain('"end"');
+    const response = await relay.post(PATH, caller.key, { model: 'whole', ...hello, stream });
+    expect(await response.text().catch(() => 'cut off')).not.toContain('"end"');
     await settled();
   });
 
-  it.each([false, true])('fails a call whose answer it cannot read, and settles it (streamed: %s)', async (stream) => {
-    relay.upstream.script(answerOf(telegraphVendor, {}));
-    const request = { model: 'broken', messages, stream };
-    const answer = await relay.post('/v1/chat/completions', caller.key, request);
-    expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('request id: req_')]);
-    await settled();
-  });
+  it.each([false, true])(
+    'fails a call whose response it cannot read, and settles it (streamed: %s)',
+    async (stream) => {
+      relay.upstream.script(responseOf(telegraphVendor, {}));
+      const request = { model: 'broken', messages, stream };
+      const response = await relay.post('/v1/chat/completions', caller.key, request);
+      expect([response.status, await response.text()]).toEqual([500, expect.stringContaining('request id: req_')]);
+      await settled();
+    },
+  );
 });

@@ -13,7 +13,7 @@ import {
   responseIn,
   delay,
   endlessStream,
-  errorAnswer,
+  errorResponse,
   eventsIn,
   gate,
   hang,
@@ -135,7 +135,7 @@ describe('where the time of a call went', () => {
 
   it('has the pause before a retry', async () => {
     jest.spyOn(relay.get(Random), 'next').mockReturnValue(0.99);
-    relay.upstream.scriptNext(errorAnswer('messages', 500), responseIn('messages'));
+    relay.upstream.scriptNext(errorResponse('messages', 500), responseIn('messages'));
     await (await ask({ model: 'two' })).text();
     const { id, waits } = await times();
     const [first, second] = (await relay.attempts(id)) as unknown as { begun_ms: number; duration_ms: number }[];
@@ -174,14 +174,14 @@ describe('where the time of a call went', () => {
     const leaving = new AbortController();
     const body = JSON.stringify(aRequest('messages', { stream: true }));
     const headers = { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' };
-    const asked = fetch(`${relay.url}/v1/messages`, { method: 'POST', headers, body, signal: leaving.signal });
+    const requested = fetch(`${relay.url}/v1/messages`, { method: 'POST', headers, body, signal: leaving.signal });
     await relay.upstream.nextRequest();
     const [{ id }] = (await openCalls()) as [{ id: string }];
     const html = await pageOf(id);
     expect(html).toContain('In progress since <time');
     expect(html).toMatch(/\$0\.\d+ on hold/);
     leaving.abort();
-    await expect(asked.then((answer) => answer.text())).rejects.toThrow('aborted');
+    await expect(requested.then((response) => response.text())).rejects.toThrow('aborted');
   });
 
   it('of a call whose process has died is not known, and its page says so', async () => {
@@ -205,14 +205,14 @@ describe('where the time of a call went', () => {
     expect(await pageOf(unread.id)).not.toContain('Settled');
   });
 
-  it('of a call that shared the answer of another one names that', async () => {
+  it('of a call that shared the response of another one names that', async () => {
     const ready = gate();
     relay.upstream.script([waitFor(ready), responseIn('messages')]);
     const named = { 'idempotency-key': 'one-of-two' };
     const both = [ask({}, named), ask({}, named)];
     await relay.upstream.nextRequest();
     ready.open();
-    const [, guest] = await Promise.all(both.map(async (asked) => ((await asked).text(), asked)));
+    const [, guest] = await Promise.all(both.map(async (requested) => ((await requested).text(), requested)));
     const sharedWith = guest!.headers.get('x-relay-shared-with');
     const id = guest!.headers.get('x-request-id')!;
     await eventually(async () => expect(await pageOf(id)).toContain(`of ${sharedWith}`));

@@ -8,10 +8,18 @@ import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
-import { responseIn, errorAnswer, gate, hang, type Script, streamHead, waitFor } from '../support/scripted-upstream.js';
+import {
+  responseIn,
+  errorResponse,
+  gate,
+  hang,
+  type Script,
+  streamHead,
+  waitFor,
+} from '../support/scripted-upstream.js';
 
 const PROTOCOL = 'responses';
-const BROKEN = errorAnswer(PROTOCOL, 500);
+const BROKEN = errorResponse(PROTOCOL, 500);
 const GOOD = responseIn(PROTOCOL);
 
 const channel = (name: string, model: string, more = ''): string =>
@@ -82,7 +90,7 @@ async function call(model: string, body: object = {}): Promise<{ response: Respo
   return { response, row };
 }
 
-/** The relay's own check calls ask for a word of answer to "Hi". */
+/** The relay's own check calls ask for a word of response to "Hi". */
 const isCheckCall = ({ body }: RecordedRequest): boolean => body.toString().includes('"Hi"');
 const clientRequests = (): RecordedRequest[] => relay.upstream.requests.filter((request) => !isCheckCall(request));
 const channelOf = (name: string): Channel => {
@@ -97,11 +105,11 @@ const untilCooling = (name: string, credential?: number): Promise<void> =>
     if (credential === undefined) expect(health.isUp(at)).toBe(false);
     else expect(health.credentialCooldownOf(at, at.credentials[credential])).toBeDefined();
   });
-const askedSecrets = (): string[] => clientRequests().map(secretIn);
+const usedSecrets = (): string[] => clientRequests().map(secretIn);
 
 describe('a channel with several credentials', () => {
   it('answers with another one when one is refused, and leaves that one alone', async () => {
-    relay.upstream.script((request) => (secretIn(request) === 'bad-1' ? errorAnswer(PROTOCOL, 401) : GOOD));
+    relay.upstream.script((request) => (secretIn(request) === 'bad-1' ? errorResponse(PROTOCOL, 401) : GOOD));
     const rows: StoredCall[] = [];
     for (let count = 0; count < 12; count += 1) {
       const { response, row } = await call('bad-key');
@@ -110,7 +118,7 @@ describe('a channel with several credentials', () => {
       if (row['attempts'] === 2) await untilCooling('bad-key', 0);
     }
     // Drawn by chance, so that the bad one came up at some time, once.
-    expect(askedSecrets().filter((secret) => secret === 'bad-1')).toEqual(['bad-1']);
+    expect(usedSecrets().filter((secret) => secret === 'bad-1')).toEqual(['bad-1']);
     const failed = rows.find(({ attempts }) => attempts === 2);
     const attempts = await relay.attempts(failed!.id);
     expect(attempts.map(({ channel: name, credential, outcome }) => [name, credential, outcome])).toEqual([
@@ -122,21 +130,23 @@ describe('a channel with several credentials', () => {
 
 describe('a channel that is left alone', () => {
   it('R2: is not called before the time that it told with its 429, and is called then', async () => {
-    relay.upstream.scriptNext(errorAnswer(PROTOCOL, 429, undefined, { 'retry-after': '2' }));
+    relay.upstream.scriptNext(errorResponse(PROTOCOL, 429, undefined, { 'retry-after': '2' }));
     expect((await post('limited')).status).toBe(429);
-    const restsUntil = performance.now() + 2000;
+    const coolsUntil = performance.now() + 2000;
     const refused = await post('limited');
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(2);
     await expectError(PROTOCOL, refused, RATE_LIMITED);
     const row = await call('limited');
     expect(row.row).toMatchObject({ status: 'failed', attempts: 0, error_reason: 'rate_limit_exceeded' });
     expect(relay.upstream.requests).toHaveLength(1);
-    await sleep(restsUntil - performance.now());
+    await sleep(coolsUntil - performance.now());
     expect((await post('limited')).status).toBe(200);
   });
 
   it('R2: for a credential that was refused says so in every protocol, and what the operator mends is called at once', async () => {
-    relay.upstream.script((request) => (secretIn(request) === 'secret-of-refused' ? errorAnswer(PROTOCOL, 403) : GOOD));
+    relay.upstream.script((request) =>
+      secretIn(request) === 'secret-of-refused' ? errorResponse(PROTOCOL, 403) : GOOD,
+    );
     await expectError(PROTOCOL, await post('refused'), UPSTREAM_AUTH);
     await untilCooling('refused');
     for (const protocol of PROTOCOLS)
@@ -194,19 +204,19 @@ describe('a conversation', () => {
   const secretOf = async (body: object, headers?: Record<string, string>): Promise<string> => {
     relay.upstream.requests.length = 0;
     await (await post('sticks', body, headers)).text();
-    return askedSecrets().at(-1)!;
+    return usedSecrets().at(-1)!;
   };
 
   it.each<[string, (name: string) => [object, Record<string, string>?]]>([
     ['prompt_cache_key', (name) => [{ prompt_cache_key: name }]],
     ['the header session-id', (name) => [{}, { 'session-id': name }]],
     ['the header x-claude-code-session-id', (name) => [{}, { 'x-claude-code-session-id': name }]],
-  ])('stays with one account of one channel, told by %s', async (_, told) => {
+  ])('stays with one account of one channel, told by %s', async (_, reported) => {
     const homes = new Set<string>();
     for (let conversation = 0; conversation < 12; conversation += 1) {
-      const home = await secretOf(...told(`conversation ${conversation}`));
+      const home = await secretOf(...reported(`conversation ${conversation}`));
       for (let turn = 0; turn < 3; turn += 1)
-        expect(await secretOf(...told(`conversation ${conversation}`))).toBe(home);
+        expect(await secretOf(...reported(`conversation ${conversation}`))).toBe(home);
       homes.add(home);
     }
     expect(homes.size).toBeGreaterThan(1);
@@ -220,19 +230,19 @@ describe('a conversation', () => {
       relay.upstream.requests.length = 0;
       for (let turn = 0; turn < 12; turn += 1)
         await (await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model: 'sticks', ...body }))).text();
-      expect(new Set(askedSecrets()).size).toBe(1);
+      expect(new Set(usedSecrets()).size).toBe(1);
     }
   });
 
   it('yields while its account rests, and returns', async () => {
     const body = { prompt_cache_key: 'one that yields' };
     const home = await secretOf(body);
-    relay.upstream.scriptNext(errorAnswer(PROTOCOL, 429, undefined, { 'retry-after': '2' }));
-    const restsUntil = performance.now() + 2500;
+    relay.upstream.scriptNext(errorResponse(PROTOCOL, 429, undefined, { 'retry-after': '2' }));
+    const coolsUntil = performance.now() + 2500;
     const other = await secretOf(body);
     expect(other).not.toBe(home);
     expect(await secretOf(body)).toBe(other);
-    await sleep(restsUntil - performance.now());
+    await sleep(coolsUntil - performance.now());
     expect(await secretOf(body)).toBe(home);
   });
 
@@ -242,10 +252,10 @@ describe('a conversation', () => {
       const id = `resp_${'k'.repeat(20)}${count}`;
       relay.upstream.scriptNext(responseIn(PROTOCOL, { id }));
       await (await post('kept', { store: undefined })).text();
-      const [keeper] = askedSecrets();
+      const [keeper] = usedSecrets();
       for (let turn = 0; turn < 3; turn += 1)
         await (await post('kept', { store: undefined, previous_response_id: id })).text();
-      expect(new Set(askedSecrets())).toEqual(new Set([keeper]));
+      expect(new Set(usedSecrets())).toEqual(new Set([keeper]));
     }
   });
 });

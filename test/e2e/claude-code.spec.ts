@@ -39,7 +39,7 @@ const post = (request: JsonObject, headers = {}): Promise<Response> =>
 const sent = (at: number): JsonObject => world.relay.upstream.requests[at]!.json;
 const sentText = (at: number): string => world.relay.upstream.requests[at]!.body.toString();
 
-/** The blocks of the answer, whose stream obeys the grammar. */
+/** The blocks of the response, whose stream obeys the grammar. */
 async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
   const text = await (await post(request)).text();
   readStream('messages', text);

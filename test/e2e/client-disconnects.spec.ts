@@ -6,7 +6,7 @@ import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app
 import {
   delay,
   type ProtocolEndpoint,
-  errorAnswer,
+  errorResponse,
   eventsIn,
   hang,
   head,
@@ -167,7 +167,7 @@ channels:
 `);
     const caller = await relay.caller();
     relay.upstream.script([hang()]);
-    relay.upstream.scriptNext(errorAnswer('responses', 503));
+    relay.upstream.scriptNext(errorResponse('responses', 503));
     const client = new AbortController();
     const body = JSON.stringify(aRequest('responses', { model: 'twice' }));
     const headers = { authorization: `Bearer ${caller.key}` };

@@ -81,7 +81,7 @@ channels:
     return path;
   };
   /** What the scripted upstream answers. */
-  const expectAnswer = ({ code: exit, stdout, stderr }: Outcome): void => {
+  const expectResponse = ({ code: exit, stdout, stderr }: Outcome): void => {
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.any(String) });
     expect(stdout.trim()).not.toBe('');
     expect(stdout.trim()).not.toBe('undefined');
@@ -94,30 +94,30 @@ channels:
     ['Chat Completions', CHAT],
     ['Messages', MESSAGES],
     ['Gemini', GEMINI],
-  ])('curl gets an answer in %s', async (_protocol, models) => {
+  ])('curl gets a response in %s', async (_protocol, models) => {
     const before = await succeeded();
     const outcome = await run('bash', [inFile('curl.sh', code('curl', models))]);
-    expectAnswer(outcome);
+    expectResponse(outcome);
     await expect(succeeded()).resolves.toBe(before + 1);
   });
 
   it.each([
     ['Responses', EVERY],
     ['Chat Completions', CHAT],
-  ])('JavaScript prints an answer in %s', async (_protocol, models) => {
-    expectAnswer(await run(process.execPath, [inFile('openai.mjs', code('JavaScript', models))]));
+  ])('JavaScript prints a response in %s', async (_protocol, models) => {
+    expectResponse(await run(process.execPath, [inFile('openai.mjs', code('JavaScript', models))]));
   });
 
-  it('JavaScript prints an answer through Anthropic’s SDK', async () => {
-    expectAnswer(await run(process.execPath, [inFile('anthropic.mjs', code('Anthropic SDK', EVERY, 1))]));
+  it('JavaScript prints a response through Anthropic’s SDK', async () => {
+    expectResponse(await run(process.execPath, [inFile('anthropic.mjs', code('Anthropic SDK', EVERY, 1))]));
   });
 
-  it('JavaScript prints an answer through Google’s SDK', async () => {
-    expectAnswer(await run(process.execPath, [inFile('google.mjs', code('Google Gen AI SDK', GEMINI, 1))]));
+  it('JavaScript prints a response through Google’s SDK', async () => {
+    expectResponse(await run(process.execPath, [inFile('google.mjs', code('Google Gen AI SDK', GEMINI, 1))]));
   });
 
   it.each(['responses', 'chat-completions', 'messages'])(
-    'the code of the playground gets an answer in %s',
+    'the code of the playground gets a response in %s',
     async (protocol) => {
       const form = Form.read(PlaygroundForm, {
         key: 'key',
@@ -129,15 +129,15 @@ channels:
       const [curl, python, javaScript] = requestCode(protocol, bodyOf(form.value!), relay.url).map(({ blocks }) =>
         (blocks[0]?.code ?? []).map(({ text }) => text).join(''),
       );
-      expectAnswer(await run('bash', [inFile('curl.sh', curl ?? '')]));
-      expectAnswer(await run(process.execPath, [inFile('playground.mjs', javaScript ?? '')]));
+      expectResponse(await run('bash', [inFile('curl.sh', curl ?? '')]));
+      expectResponse(await run(process.execPath, [inFile('playground.mjs', javaScript ?? '')]));
       const compiled = await run('python3', ['-m', 'py_compile', inFile('playground.py', python ?? '')]);
       // 127: there is no Python on this machine.
       expect([0, 127]).toContain(compiled.code);
     },
   );
 
-  it('Python is valid, and prints an answer where its packages are installed', async () => {
+  it('Python is valid, and prints a response where its packages are installed', async () => {
     for (const [module, text] of [
       ['openai', code('Python', EVERY)],
       ['openai', code('Python', CHAT)],
@@ -149,7 +149,7 @@ channels:
       if (compiled.code === 127) return;
       expect(compiled).toMatchObject({ code: 0 });
       const installed = await run('python3', ['-c', `import ${module}`]);
-      if (installed.code === 0) expectAnswer(await run('python3', [file]));
+      if (installed.code === 0) expectResponse(await run('python3', [file]));
     }
   });
 

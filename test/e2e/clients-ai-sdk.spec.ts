@@ -20,7 +20,7 @@ import {
   destroy,
   end,
   endlessStream,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   eventsIn,
   type Script,
@@ -74,7 +74,7 @@ const CASES = Object.keys(PROVIDERS).flatMap((provider) => PROTOCOLS.map((upstre
 
 describe.each(CASES)('the AI SDK, %s, over an upstream of %s', (provider, upstream) => {
   const model = (): LanguageModel => PROVIDERS[provider]!(`over-${upstream}`, world.caller.key);
-  const answer = (options: Parameters<typeof responseIn>[1]): void =>
+  const response = (options: Parameters<typeof responseIn>[1]): void =>
     world.relay.upstream.script(responseIn(upstream, { usage: USAGE, ...options }));
   const request = { messages: MESSAGES, maxOutputTokens: 2000, maxRetries: 0, providerOptions: OPTIONS };
   /** Tools that nobody runs: the calls are what is looked at. */
@@ -84,9 +84,9 @@ describe.each(CASES)('the AI SDK, %s, over an upstream of %s', (provider, upstre
   };
 
   it.each(['whole', 'streamed'])('text, calls and usage: %s', async (how) => {
-    answer({ text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL] });
-    const asked = { ...request, model: model(), tools };
-    const result = how === 'whole' ? await generateText(asked) : streamText(asked);
+    response({ text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL] });
+    const requested = { ...request, model: model(), tools };
+    const result = how === 'whole' ? await generateText(requested) : streamText(requested);
     expect(await result.text).toBe('Let me see. ☃');
     expect(await result.toolCalls).toMatchObject([
       { toolName: 'get_weather', toolCallId: 'call_9', input: { city: 'Oslo' } },
@@ -99,26 +99,27 @@ describe.each(CASES)('the AI SDK, %s, over an upstream of %s', (provider, upstre
 
   it.each(['whole', 'streamed'])('tools are run to the end, with the reasoning in between: %s', async (how) => {
     world.relay.upstream.scriptNext(responseIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
-    answer({ text: 'Snow it is.' });
+    response({ text: 'Snow it is.' });
     const get_weather = tool({ inputSchema: PLACE, execute: ({ city }) => `Snow in ${city}.` });
-    const asked = { ...request, model: model(), tools: { get_weather }, stopWhen: stepCountIs(2) };
-    const result = how === 'whole' ? await generateText(asked) : streamText(asked);
+    const requested = { ...request, model: model(), tools: { get_weather }, stopWhen: stepCountIs(2) };
+    const result = how === 'whole' ? await generateText(requested) : streamText(requested);
     expect(await result.text).toBe('Snow it is.');
     const [first] = await result.steps;
     expect(first!.reasoningText).toBe(provider === 'chat' ? undefined : 'Oslo it is.');
     expect(world.relay.upstream.requests[1]!.body.toString()).toContain('Snow in Oslo.');
   });
 
-  it('an answer of a schema', async () => {
-    answer({ text: '{"city":"Oslo"}' });
+  it('a response of a schema', async () => {
+    response({ text: '{"city":"Oslo"}' });
     // Of a model that it does not know, the provider of Anthropic asks for a call instead.
-    if (provider === 'anthropic') answer({ toolCalls: [{ id: 'call_1', name: 'json', arguments: '{"city":"Oslo"}' }] });
+    if (provider === 'anthropic')
+      response({ toolCalls: [{ id: 'call_1', name: 'json', arguments: '{"city":"Oslo"}' }] });
     const output = Output.object({ schema: PLACE });
     const { providerOptions: _, ...plain } = request;
     expect((await generateText({ ...plain, model: model(), output })).output).toEqual({ city: 'Oslo' });
   });
 
-  it.each(breaks)('a stream whose upstream %s is an error, and no whole answer (case 99)', async (_, fault) => {
+  it.each(breaks)('a stream whose upstream %s is an error, and no whole response (case 99)', async (_, fault) => {
     const { until } = eventsAround(eventsIn(upstream, { text: ['Let me ', 'see.'] }), 'Let me ');
     world.relay.upstream.script([streamHead(), sse(until), fault]);
     const errors: unknown[] = [];
@@ -131,7 +132,7 @@ describe.each(CASES)('the AI SDK, %s, over an upstream of %s', (provider, upstre
   });
 
   it('a refusal is an error that says what the relay says', async () => {
-    world.relay.upstream.script(errorAnswer(upstream, 400));
+    world.relay.upstream.script(errorResponse(upstream, 400));
     const error: unknown = await generateText({ ...request, model: model() }).catch((reason: unknown) => reason);
     expect(APICallError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ statusCode: 400, isRetryable: false });

@@ -29,7 +29,7 @@ const world = usePairsRelay();
 
 describe.each(PROTOCOLS)('the SDK of Anthropic over an upstream of %s', (upstream) => {
   const client = (): Anthropic => new Anthropic({ baseURL: world.relay.url, apiKey: world.caller.key, maxRetries: 0 });
-  const answer = (options: Parameters<typeof responseIn>[1]): void =>
+  const response = (options: Parameters<typeof responseIn>[1]): void =>
     world.relay.upstream.script(responseIn(upstream, { usage: USAGE, ...options }));
 
   const request = {
@@ -41,7 +41,7 @@ describe.each(PROTOCOLS)('the SDK of Anthropic over an upstream of %s', (upstrea
   };
 
   it('a stream becomes the message that it is made of', async () => {
-    answer({ text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL] });
+    response({ text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL] });
     const message = await client().messages.stream(request).finalMessage();
     expect(message).toMatchObject({
       type: 'message',
@@ -57,8 +57,8 @@ describe.each(PROTOCOLS)('the SDK of Anthropic over an upstream of %s', (upstrea
   });
 
   /** The usage at the start of a stream, and at its end. */
-  async function usages(asked: object): Promise<readonly [Anthropic.Usage, Anthropic.Usage]> {
-    const stream = client().messages.stream({ ...request, ...asked });
+  async function usages(requested: object): Promise<readonly [Anthropic.Usage, Anthropic.Usage]> {
+    const stream = client().messages.stream({ ...request, ...requested });
     let start: Anthropic.Usage | undefined;
     stream.on('streamEvent', (event) => {
       // The SDK goes on to write into this object.
@@ -82,7 +82,7 @@ describe.each(PROTOCOLS)('the SDK of Anthropic over an upstream of %s', (upstrea
 
     it('message_start has half to double the prompt tokens of English text too large to be counted', async () => {
       const content = 'The quick brown fox jumps over the lazy dog. '.repeat(7000);
-      answer({ text: 'It does.' });
+      response({ text: 'It does.' });
       const [start, total] = await usages({ messages: [{ role: 'user', content }], tools: [] });
       // The sentence is 10 tokens in o200k_base.
       expect(start.input_tokens).toBeGreaterThan(70_000 / 2);
@@ -93,12 +93,12 @@ describe.each(PROTOCOLS)('the SDK of Anthropic over an upstream of %s', (upstrea
 
   it('a conversation goes on with the message as it came: reasoning, calls, and a picture as a result', async () => {
     const thinking = { type: 'adaptive' as const, display: 'summarized' as const };
-    answer({ reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] });
+    response({ reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] });
     const first = await client()
       .messages.stream({ ...request, thinking })
       .finalMessage();
     expect(first.content[0]).toMatchObject({ type: 'thinking', thinking: 'Oslo it is.' });
-    answer({ text: 'Snow it is.' });
+    response({ text: 'Snow it is.' });
     const source = { type: 'base64' as const, media_type: 'image/png' as const, data: PIXEL };
     const second = await client()
       .messages.stream({
@@ -119,7 +119,7 @@ describe.each(PROTOCOLS)('the SDK of Anthropic over an upstream of %s', (upstrea
   });
 
   it('whole, as CLIs ask again when a stream broke', async () => {
-    answer({ text: 'Hello', toolCalls: [WEATHER_CALL] });
+    response({ text: 'Hello', toolCalls: [WEATHER_CALL] });
     const { content, stop_reason } = await client().messages.create(request);
     expect(content).toMatchObject([
       { type: 'text', text: 'Hello' },
@@ -128,8 +128,8 @@ describe.each(PROTOCOLS)('the SDK of Anthropic over an upstream of %s', (upstrea
     expect(stop_reason).toBe('tool_use');
   });
 
-  it('an answer of a schema', async () => {
-    answer({ text: '{"city":"Oslo"}' });
+  it('a response of a schema', async () => {
+    response({ text: '{"city":"Oslo"}' });
     const schema = { ...input_schema, required: ['city'], additionalProperties: false };
     const { content } = await client().messages.create({
       ...request,

@@ -8,10 +8,10 @@ import {
 import { VENDORS } from '../conformance/protocols/index.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerOf,
+  responseOf,
   type AnswerOptions,
   end,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   jsonAnswer,
   sse,
@@ -52,8 +52,8 @@ describe.each(VENDORS.map((vendor) => [vendor.id, vendor] as const))(
   'the SDK of Google over an upstream of %s',
   (upstream, vendor) => {
     const model = `over-${upstream}`;
-    const script = (answer: AnswerOptions): void =>
-      world.relay.upstream.script(answerOf(vendor, { usage: USAGE, ...answer }));
+    const script = (response: AnswerOptions): void =>
+      world.relay.upstream.script(responseOf(vendor, { usage: USAGE, ...response }));
     /** Details are reported by vendors that have them. */
     const usage = vendor.lacks?.['usage of cached tokens'] === undefined ? COUNTS : { totalTokenCount: 1200 };
 
@@ -149,7 +149,7 @@ describe.each(VENDORS.map((vendor) => [vendor.id, vendor] as const))(
       [400, 400],
       [500, 502],
     ])('gets an ApiError for the upstream’s %i', async (status, expected) => {
-      world.relay.upstream.script(errorAnswer(vendor.id, status));
+      world.relay.upstream.script(errorResponse(vendor.id, status));
       const call = google().models.generateContent({ model, contents: QUESTION });
       await expect(call).rejects.toMatchObject({ name: 'ApiError', status: expected });
     });

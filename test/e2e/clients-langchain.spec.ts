@@ -58,10 +58,10 @@ const CASES = (Object.keys(MODELS) as (keyof typeof MODELS)[]).flatMap((client) 
 
 describe.each(CASES)('LangChain, %s, over an upstream of %s', (client, upstream) => {
   const chat = (): ChatOpenAI | ChatAnthropic => MODELS[client](`over-${upstream}`, world.caller.key);
-  const answer = (options: Parameters<typeof responseIn>[1]): void =>
+  const response = (options: Parameters<typeof responseIn>[1]): void =>
     world.relay.upstream.script(responseIn(upstream, { usage: USAGE, ...options }));
 
-  /** The message of an answer, whole or put together from its pieces. */
+  /** The message of a response, whole or put together from its pieces. */
   async function ask(how: string, messages: (HumanMessage | ToolMessage | AIMessageChunk)[]): Promise<AIMessageChunk> {
     const model = chat().bindTools(TOOLS);
     if (how === 'whole') return model.invoke(messages);
@@ -86,7 +86,7 @@ describe.each(CASES)('LangChain, %s, over an upstream of %s', (client, upstream)
   }
 
   it.each(['whole', 'streamed'])('text, calls and usage, and the turn behind them: %s', async (how) => {
-    answer({ text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL] });
+    response({ text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL] });
     const message = await ask(how, [QUESTION]);
     expect(message.text).toBe('Let me see. ☃');
     expect(message.tool_calls).toMatchObject([
@@ -96,7 +96,7 @@ describe.each(CASES)('LangChain, %s, over an upstream of %s', (client, upstream)
     expectTokens(message, how);
     expect(world.relay.upstream.requests[0]!.body.toString()).toContain(PIXEL);
 
-    answer({ text: 'Snow it is.' });
+    response({ text: 'Snow it is.' });
     const results = ['Snow.', 'Noon.'].map(
       (content, index) => new ToolMessage({ content, tool_call_id: message.tool_calls![index]!.id! }),
     );
@@ -104,9 +104,9 @@ describe.each(CASES)('LangChain, %s, over an upstream of %s', (client, upstream)
     expect(world.relay.upstream.requests[1]!.body.toString()).toContain('Noon.');
   });
 
-  it('an answer of a schema', async () => {
+  it('a response of a schema', async () => {
     const call = { id: 'call_1', name: 'place', arguments: '{"city":"Oslo"}' };
-    answer(client === 'anthropic' ? { toolCalls: [call] } : { text: '{"city":"Oslo"}' });
+    response(client === 'anthropic' ? { toolCalls: [call] } : { text: '{"city":"Oslo"}' });
     const method = client === 'anthropic' ? 'functionCalling' : 'jsonSchema';
     const model = chat().withStructuredOutput(PARAMETERS, { name: 'place', method });
     expect(await model.invoke('Where?')).toEqual({ city: 'Oslo' });

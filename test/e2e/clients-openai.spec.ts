@@ -71,7 +71,7 @@ describe.each(PROTOCOLS)('the SDK of OpenAI over an upstream of %s', (upstream) 
     it('the SDK runs tools to the end', async () => {
       world.relay.upstream.scriptNext(responseIn(upstream, { toolCalls: [WEATHER_CALL] }));
       answer({ text: 'Snow it is.' });
-      const asked: unknown[] = [];
+      const requested: unknown[] = [];
       const runner = client().chat.completions.runTools({
         model,
         messages: [{ role: 'user', content: [{ type: 'text', text: HELLO }, image] }],
@@ -85,7 +85,7 @@ describe.each(PROTOCOLS)('the SDK of OpenAI over an upstream of %s', (upstream) 
               parameters: PARAMETERS,
               parse: (json: string) => JSON.parse(json) as object,
               function: (input: object) => {
-                asked.push(input);
+                requested.push(input);
                 return 'Snow.';
               },
             },
@@ -93,14 +93,14 @@ describe.each(PROTOCOLS)('the SDK of OpenAI over an upstream of %s', (upstream) 
         ],
       });
       expect(await runner.finalContent()).toBe('Snow it is.');
-      expect(asked).toEqual([{ city: 'Oslo' }]);
+      expect(requested).toEqual([{ city: 'Oslo' }]);
       const { body } = world.relay.upstream.requests[1]!;
       expect(body.toString()).toContain('Snow.');
       expect(body.toString()).toContain(PIXEL);
     });
     const image = { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${PIXEL}` } };
 
-    it('an answer of a schema is parsed', async () => {
+    it('a response of a schema is parsed', async () => {
       answer({ text: '{"city":"Oslo"}' });
       const schema = { ...PARAMETERS, required: ['city'], additionalProperties: false };
       const response_format = { type: 'json_schema' as const, json_schema: { name: 'place', schema, strict: true } };
@@ -175,7 +175,7 @@ describe.each(PROTOCOLS)('the SDK of OpenAI over an upstream of %s', (upstream) 
       });
     });
 
-    it('an answer of a schema is parsed', async () => {
+    it('a response of a schema is parsed', async () => {
       answer({ text: '{"city":"Oslo"}' });
       const schema = { ...PARAMETERS, required: ['city'], additionalProperties: false };
       const text = { format: { type: 'json_schema' as const, name: 'place', schema, strict: true } };

@@ -41,7 +41,7 @@ const sentText = (at: number): string => world.relay.upstream.requests[at]!.body
 const toolNames = (body: JsonObject): readonly string[] =>
   (body['tools'] as readonly WireTool[]).map(({ name, function: called }) => called?.name ?? name);
 
-/** The items of the answer, whose stream obeys the grammar. */
+/** The items of the response, whose stream obeys the grammar. */
 async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
   const text = await (await post(request)).text();
   readStream('responses', text);

@@ -6,7 +6,7 @@ import { pairsCatalog } from '../support/pairs.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
   type AnswerOptions,
-  errorAnswer,
+  errorResponse,
   gate,
   type JsonObject,
   jsonAnswer,
@@ -49,7 +49,7 @@ afterEach(() => relay.upstream.reset());
 
 const openai = (): OpenAI => new OpenAI({ apiKey: caller.key, baseURL: `${relay.url}/v1`, maxRetries: 0 });
 const anthropic = (): Anthropic => new Anthropic({ apiKey: caller.key, baseURL: relay.url, maxRetries: 0 });
-const answers = (upstream: string, ...options: readonly AnswerOptions[]): void =>
+const responses = (upstream: string, ...options: readonly AnswerOptions[]): void =>
   relay.upstream.scriptNext(...options.map((one) => responseIn(upstream as ProtocolEndpoint, one)));
 const summary = { text: SUMMARY, usage: SUMMARY_USAGE };
 const reply = { text: 'By train, then.', usage: REPLY_USAGE };
@@ -63,7 +63,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
   const model = `over-${upstream}`;
 
   it('are summarized by one call, and continued from the summary over any upstream', async () => {
-    answers(upstream, summary);
+    responses(upstream, summary);
     const compaction = await openai().responses.compact({ model, input: [...CONVERSATION] });
     expect(compaction).toMatchObject({
       object: 'response.compaction',
@@ -81,7 +81,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
     await isExact();
 
     for (const { id } of VENDORS) {
-      answers(id, reply);
+      responses(id, reply);
       const input = [...compaction.output, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInput;
       await openai().responses.create({ model: `over-${id}`, input, store: false });
       const text = relay.upstream.requests.at(-1)!.body.toString();
@@ -95,7 +95,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
 
   it('get exactly one compaction for a trigger, streamed and not', async () => {
     const input = [...CONVERSATION, { type: 'compaction_trigger' as const }];
-    answers(upstream, { ...summary, text: ['The user plans ', 'a trip to Oslo.'] }, summary);
+    responses(upstream, { ...summary, text: ['The user plans ', 'a trip to Oslo.'] }, summary);
     const stream = openai().responses.stream({ model, input, tools: [...TOOLS] });
     const types: string[] = [];
     for await (const event of stream) types.push(event.type);
@@ -108,7 +108,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
   });
 
   it('are compacted first when they are longer than the threshold, for the price of both passes', async () => {
-    answers(upstream, summary, reply);
+    responses(upstream, summary, reply);
     const text = await (
       await post('/v1/responses', {
         model,
@@ -130,7 +130,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
     await isExact();
 
     // Its items replace the conversation, although the client sends all of it again.
-    answers(upstream, reply);
+    responses(upstream, reply);
     const input = [...CONVERSATION, ...(response['output'] as JsonObject[]), { role: 'user', content: 'Thanks.' }];
     await (
       await post('/v1/responses', { model, input, tools: TOOLS, context_management: [{ type: 'compaction' }] })
@@ -143,7 +143,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
   });
 
   it('are compacted first when they are too large to be translated beside streams', async () => {
-    answers(upstream, summary, reply);
+    responses(upstream, summary, reply);
     const long = 'A hotel near the station. '.repeat(30_000);
     const { output: items } = await openai().responses.create({
       model,
@@ -165,7 +165,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
   });
 
   it('are served as they are below the threshold', async () => {
-    answers(upstream, reply);
+    responses(upstream, reply);
     const { output: items } = await openai().responses.create({
       model,
       input: 'Hello',
@@ -185,7 +185,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
     const edit = { type: 'compact_20260112' as const, trigger: { type: 'input_tokens' as const, value: 5 } };
 
     it('are summarized on request, and continued from the block', async () => {
-      answers(upstream, summary, reply);
+      responses(upstream, summary, reply);
       const message = await anthropic()
         .beta.messages.stream({ ...request, betas: ['compact-2026-09-04'], compaction: { type: 'summarize' } })
         .finalMessage();
@@ -205,7 +205,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
     });
 
     it('are compacted first by an edit, with the pass beside the totals', async () => {
-      answers(upstream, summary, reply);
+      responses(upstream, summary, reply);
       const message = await anthropic()
         .beta.messages.stream({ ...request, betas: ['compact-2026-01-12'], context_management: { edits: [edit] } })
         .finalMessage();
@@ -219,7 +219,7 @@ describe.each(VENDORS.map(({ id }) => id))('conversations compacted over an upst
     });
 
     it('pause after the compaction where the client wants it', async () => {
-      answers(upstream, summary);
+      responses(upstream, summary);
       const edits = [{ ...edit, pause_after_compaction: true }];
       const { stop_reason, content } = await anthropic().beta.messages.create({
         ...request,
@@ -246,8 +246,8 @@ describe('compactions that do not end well', () => {
   };
 
   it('cost nothing when the reply fails', async () => {
-    answers('chat-completions', summary);
-    relay.upstream.script(errorAnswer('chat-completions', 400));
+    responses('chat-completions', summary);
+    relay.upstream.script(errorResponse('chat-completions', 400));
     expect((await post('/v1/responses', body)).status).toBe(400);
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', billing_basis: 'free' });
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
@@ -256,7 +256,7 @@ describe('compactions that do not end well', () => {
 
   it('are charged when the client leaves before the reply', async () => {
     const opened = gate();
-    answers('chat-completions', summary);
+    responses('chat-completions', summary);
     relay.upstream.script([waitFor(opened)]);
     const aborting = new AbortController();
     const left = fetch(`${relay.url}/v1/responses`, {
@@ -277,7 +277,7 @@ describe('compactions that do not end well', () => {
   });
 
   it('fail when the upstream writes no summary', async () => {
-    answers('chat-completions', { text: '', toolCalls: [{ id: 'call_2', name: 'search', arguments: '{}' }] });
+    responses('chat-completions', { text: '', toolCalls: [{ id: 'call_2', name: 'search', arguments: '{}' }] });
     const response = await post('/v1/responses/compact', { model, input: CONVERSATION });
     expect([response.status, await response.text()]).toEqual([502, expect.stringContaining('no summary')]);
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', billing_basis: 'free' });
@@ -315,7 +315,7 @@ describe('compactions of upstreams that compact themselves', () => {
   });
 
   it('cannot be read by other upstreams, which get the rest', async () => {
-    answers('messages', reply);
+    responses('messages', reply);
     const response = await post('/v1/responses', {
       model: 'over-messages',
       input: [...native.output, { role: 'user', content: 'Go on.' }],
@@ -325,11 +325,11 @@ describe('compactions of upstreams that compact themselves', () => {
   });
 
   it('are not asked for a summary written here: they get its text', async () => {
-    answers('chat-completions', summary);
+    responses('chat-completions', summary);
     const { output: items } = (await (
       await post('/v1/responses/compact', { model: 'over-chat-completions', input: CONVERSATION })
     ).json()) as { output: JsonObject[] };
-    answers('responses', reply);
+    responses('responses', reply);
     await (
       await post('/v1/responses', { model: 'over-responses', input: [...items, { role: 'user', content: 'Go on.' }] })
     ).text();

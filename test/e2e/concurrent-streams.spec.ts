@@ -29,7 +29,7 @@ function eventsOf(protocol: string, number: number): ScriptedEvent[] {
   return protocol === 'chat-completions' ? chatEvents({ ...options, includeUsage: true }) : eventsIn(protocol, options);
 }
 
-/** Every seventh answer breaks in its middle. */
+/** Every seventh response breaks in its middle. */
 const breaks = (number: number): boolean => number % 7 === 6;
 const whatComes = (protocol: string, number: number): ScriptedEvent[] => {
   const events = eventsOf(protocol, number);
@@ -65,8 +65,8 @@ describe('200 streams at once', () => {
       const response = await relay.post(PATHS[protocol], caller.key, body);
       return { number, protocol, id: response.headers.get('x-request-id'), text: await response.text() };
     });
-    const answers = await Promise.all(calls);
-    for (const { number, protocol, text, id } of answers) {
+    const responses = await Promise.all(calls);
+    for (const { number, protocol, text, id } of responses) {
       const events = whatComes(protocol, number);
       const passed = encodeEvents(events).toString();
       expect(text.slice(0, passed.length)).toBe(passed);
@@ -84,7 +84,7 @@ describe('200 streams at once', () => {
     const rows = (await Promise.all(callers.map((caller) => relay.calls(caller)))).flat();
     const byId = new Map(rows.map((row) => [row.id, row]));
     expect(byId.size).toBe(CALLS);
-    for (const { number, protocol, id } of answers) {
+    for (const { number, protocol, id } of responses) {
       const row = byId.get(id ?? '');
       expect(row).toMatchObject({ account_id: callers[number % 2]!.accountId, protocol });
       if (breaks(number)) {

@@ -4,7 +4,7 @@ import { ApiKeyService } from '../../src/keys/index.js';
 import { VENDORS } from '../conformance/protocols/index.js';
 import { expectError, NOT_FOUND } from '../support/api-errors.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
-import { errorAnswer, type ProtocolEndpoint, responseIn } from '../support/scripted-upstream.js';
+import { errorResponse, type ProtocolEndpoint, responseIn } from '../support/scripted-upstream.js';
 
 const world = usePairsRelay();
 const openai = (key = world.caller.key): OpenAI => new OpenAI({ apiKey: key, baseURL: world.url, maxRetries: 0 });
@@ -135,7 +135,7 @@ describe.each(VENDORS.map(({ id }) => id))('a conversation over an upstream of %
 
   it('stays as it was when a response fails', async () => {
     const { id } = await openai().conversations.create({ items: [user('My name is Ann.')] });
-    world.relay.upstream.scriptNext(errorAnswer(upstream as ProtocolEndpoint, 400));
+    world.relay.upstream.scriptNext(errorResponse(upstream as ProtocolEndpoint, 400));
     const request = { model, input: 'Hello', conversation: { id } };
     await expect(openai().responses.create(request)).rejects.toMatchObject({ status: 400 });
     expect(await itemsOf(id)).toHaveLength(1);

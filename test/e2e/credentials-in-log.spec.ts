@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dumpOf } from '../support/database-dump.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
-import { bytes, end, errorAnswer, head, jsonAnswer, ScriptedUpstream } from '../support/scripted-upstream.js';
+import { bytes, end, errorResponse, head, jsonAnswer, ScriptedUpstream } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 import { removeDataDir } from '../support/temporary-data-dir.js';
 
@@ -44,7 +44,7 @@ ${PROTOCOLS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${prot
       body: JSON.stringify(aRequest(protocol, { model })),
     });
 
-  it('is in no line of the log, no answer of a command and no error of a call, even where the upstream repeats it', async () => {
+  it('is in no line of the log, no response of a command and no error of a call, even where the upstream repeats it', async () => {
     const said: string[] = [];
     for (const protocol of PROTOCOLS) {
       const file = join(service.dataDir, `${protocol}.yaml`);
@@ -52,7 +52,7 @@ ${PROTOCOLS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${prot
       upstream.script(jsonAnswer(401, { error: { message: `Incorrect API key provided: ${SECRET}` } }));
       const applied = await service.command('catalog', 'apply', file, '--check');
       said.push(applied.stdout, applied.stderr, await (await ask(protocol)).text());
-      upstream.script(errorAnswer(protocol, 500));
+      upstream.script(errorResponse(protocol, 500));
       said.push(await (await ask(protocol)).text());
     }
     const exported = await service.command('catalog', 'export');
@@ -81,17 +81,17 @@ ${PROTOCOLS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${prot
     const file = join(service.dataDir, 'quoting.yaml');
     writeFileSync(file, QUOTING.replaceAll('URL', upstream.url));
     await service.command('catalog', 'apply', file);
-    const told: string[] = [];
+    const reported: string[] = [];
     for (const protocol of PROTOCOLS)
       for (const script of quotes) {
         upstream.script(script);
-        told.push(await (await ask(protocol, 'quoting')).text());
+        reported.push(await (await ask(protocol, 'quoting')).text());
       }
     const rows = await service.query<{ error_message: string }>(
       "SELECT error_message FROM calls WHERE error_message LIKE 'The upstream%'",
     );
     // The client wrote it and is told; the log of calls has the status and what it is about.
-    expect(told.filter((text) => text.includes(marker)).length).toBeGreaterThanOrEqual(4 * PROTOCOLS.length);
+    expect(reported.filter((text) => text.includes(marker)).length).toBeGreaterThanOrEqual(4 * PROTOCOLS.length);
     expect(rows.map((row) => row.error_message)).toContain(
       'The upstream rejected the request: status 400, about refused content.',
     );

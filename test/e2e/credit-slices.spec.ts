@@ -33,7 +33,7 @@ ${PROTOCOLS.map((protocol) => `  - { name: thinker-${protocol}, protocol: ${prot
 /** All text that a client of the protocol gets out of a stream. */
 type Reader = (relay: RelayApp, caller: TestCaller) => Promise<string>;
 
-/** What each protocol must be told so that an answer may be long. */
+/** What each protocol must be told so that a response may be long. */
 const LONG: Readonly<Record<ProtocolEndpoint, object>> = {
   'chat-completions': {},
   messages: { max_tokens: 64_000 },
@@ -81,7 +81,7 @@ describe('a stream and the money held for it', () => {
 
   const held = async (caller: TestCaller): Promise<number> => Number((await relay.wallet(caller)).held);
 
-  it.each(PROTOCOLS)('raises the hold ahead of use while the answer comes: %s', async (protocol) => {
+  it.each(PROTOCOLS)('raises the hold ahead of use while the response comes: %s', async (protocol) => {
     const caller = await relay.caller();
     const begin = gate();
     const answer = { text: Array.from({ length: 30 }, () => HUNDRED_TOKENS), usage: { prompt: 10, completion: 3000 } };
@@ -187,16 +187,16 @@ describe('a stream and the money held for it', () => {
     const request = aRequest(protocol, { model: 'thinker', stream: true, ...LONG[protocol] });
     const leaving = new AbortController();
     const begun = performance.now();
-    const response = fetch(`${relay.url}${PATHS[protocol]}`, {
+    const text = fetch(`${relay.url}${PATHS[protocol]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}` },
       body: JSON.stringify(request),
       signal: leaving.signal,
-    }).then((answer) => answer.text());
+    }).then((response) => response.text());
     // More than the first hold covers: it has been raised by then.
     await eventually(async () => expect(await held(caller)).toBeGreaterThan(0.02));
     leaving.abort();
-    await expect(response).rejects.toThrow(/abort/);
+    await expect(text).rejects.toThrow(/abort/);
     const row = await relay.onlyCall(caller);
     expect(row).toMatchObject({ status: 'cancelled', error_reason: 'context canceled' });
     expectThought(row, 0.5, (performance.now() - begun) / 1000);

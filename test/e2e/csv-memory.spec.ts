@@ -39,12 +39,12 @@ describe('CSV of 100,000 calls', () => {
   afterAll(() => relay.close());
 
   async function begun(): Promise<IncomingMessage> {
-    const [answer] = (await once(
+    const [response] = (await once(
       get(`${relay.url}/usage-logs/common.csv?range=24h`, { agent: false, headers: { cookie } }),
       'response',
     )) as [IncomingMessage];
-    expect(answer.statusCode).toBe(200);
-    return answer;
+    expect(response.statusCode).toBe(200);
+    return response;
   }
 
   const linesIn = (piece: Buffer): number => piece.toString('latin1').split('\n').length - 1;
@@ -80,15 +80,15 @@ describe('CSV of 100,000 calls', () => {
       const tookMs = Date.now() - begunAt;
       const before = usedMemory();
       const createdAt = new Date().toISOString();
-      const answer = await begun();
-      answer.pause();
+      const response = await begun();
+      response.pause();
       // By then all of it could have been read.
       await sleep(2 * tookMs);
       expect(usedMemory() - before).toBeLessThan(ALLOWED_BYTES);
       // The newest of all, of a moment within the range: it comes too, if the end has not been read yet.
       await aCallRow(relay.get(DataSource), { ...caller, id: 'req_late', createdAt });
       let text = '';
-      for await (const piece of answer) text = (text + (piece as Buffer).toString()).slice(-1000);
+      for await (const piece of response) text = (text + (piece as Buffer).toString()).slice(-1000);
       expect(text.trimEnd().split('\n').at(-1)).toContain(',req_late,');
     },
     2 * TIMEOUT_MS,

@@ -8,7 +8,7 @@ import { pathForModel } from '../../src/protocols/contract/index.js';
 import { CLIENTS } from '../conformance/protocols/index.js';
 import { PATHS, PROTOCOLS } from '../support/protocols.js';
 import { NO_TOOL_FEES, RelayApp, type TestCaller } from '../support/relay-app.js';
-import { responseIn } from '../support/scripted-answers.js';
+import { responseIn } from '../support/scripted-responses.js';
 
 const MODEL = 'gpt-5.5';
 

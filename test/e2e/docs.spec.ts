@@ -16,23 +16,23 @@ const UNDESCRIBED = ['POST /v1'];
 
 /** `GET /v1/models/*` for every handler of the API, by what Nest has written on it. */
 function apiRoutes(relay: RelayApp): string[] {
-  const told = (key: string, target: object): unknown => Reflect.getMetadata(key, target) as unknown;
+  const reported = (key: string, target: object): unknown => Reflect.getMetadata(key, target) as unknown;
   const controllers = [...relay.get(ModulesContainer).values()].flatMap(({ controllers: all }) =>
     [...all.values()].map(({ metatype }) => metatype as { prototype: Record<string, unknown> }),
   );
   const routes = controllers.flatMap((controller) =>
     Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
       const handler = name === 'constructor' ? undefined : controller.prototype[name];
-      if (typeof handler !== 'function' || told('path', handler) === undefined) return [];
-      return [told('path', handler)].flat().map((path) => {
-        const parts = [told('path', controller), path].map((part) =>
+      if (typeof handler !== 'function' || reported('path', handler) === undefined) return [];
+      return [reported('path', handler)].flat().map((path) => {
+        const parts = [reported('path', controller), path].map((part) =>
           String(part)
             .replaceAll(/^\/|\/$/g, '')
             .replace(/:(id|model)(?:\(.*\))?/, '{$1}')
             .replace(':itemId', '{itemId}')
             .replace('::', ':'),
         );
-        return `${METHODS[told('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`;
+        return `${METHODS[reported('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`;
       });
     }),
   );
@@ -40,7 +40,7 @@ function apiRoutes(relay: RelayApp): string[] {
 }
 
 /** Whether a handler answers at an address: `GET /v1/models/{id}`. A wildcard stands for anything that is not empty. */
-const answers = (route: string, address: string): boolean =>
+const responses = (route: string, address: string): boolean =>
   route.endsWith('*') ? address.startsWith(route.slice(0, -1)) : address === route;
 
 /** All pages that the index of the first one lists. */
@@ -82,9 +82,9 @@ describe('the documentation', () => {
   beforeAll(async () => {
     relay = await RelayApp.start({}, { PUBLIC_URL: 'http://relay.example', SUPPORT_CONTACT: 'operator@example.com' });
     caller = await relay.caller();
-    const answer = await fetch(`${relay.url}/docs/openapi.json`);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-    document = (await answer.json()) as Document;
+    const response = await fetch(`${relay.url}/docs/openapi.json`);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+    document = (await response.json()) as Document;
     pages = await docsPages(relay.url);
   });
   afterAll(() => relay.close());
@@ -96,21 +96,21 @@ describe('the documentation', () => {
         operation,
       ]),
     );
-  const answerOf = (route: string, status: string): Schema => {
+  const responseOf = (route: string, status: string): Schema => {
     const operation = operations().find(([name]) => name === route)?.[1];
     const schema = operation?.responses[status]?.content?.['application/json']?.schema;
     if (schema === undefined) throw new Error(`Nothing is said of ${status} at ${route}.`);
     return schema;
   };
   const faults = async (route: string, response: Response): Promise<string[]> =>
-    schemaFaults(await response.json(), answerOf(route, String(response.status)), document.components.schemas);
+    schemaFaults(await response.json(), responseOf(route, String(response.status)), document.components.schemas);
   const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${relay.url}${path}`, { headers: { authorization: `Bearer ${caller.key}`, ...headers } });
 
   it('describes every address of the API, and no other', () => {
     const [described, routes] = [operations().map(([route]) => route), apiRoutes(relay)];
-    expect(described.filter((address) => !routes.some((route) => answers(route, address)))).toEqual([]);
-    expect(routes.filter((route) => !described.some((address) => answers(route, address)))).toEqual([]);
+    expect(described.filter((address) => !routes.some((route) => responses(route, address)))).toEqual([]);
+    expect(routes.filter((route) => !described.some((address) => responses(route, address)))).toEqual([]);
   });
 
   it('contains the configured address of the service, whatever the Host header says', () => {
@@ -180,8 +180,8 @@ channels:
       expect(await faults(`GET ${path.replace(/[^/]+$/, '{id}')}`, await get(path))).toEqual([]);
   });
 
-  it('would see an answer that is not as described', () => {
-    const key = answerOf('GET /v1/key', '200');
+  it('would see a response that is not as described', () => {
+    const key = responseOf('GET /v1/key', '200');
     const check = (value: object): string[] => schemaFaults(value, key, document.components.schemas);
     expect(check({ object: 'key' })).toContain('$.wallet is missing');
     expect(check({ object: 'door' })).toContain('$.object: door is not key');

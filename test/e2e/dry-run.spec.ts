@@ -33,8 +33,8 @@ describe('the routing dry run', () => {
 
   const dryRun = async (caller: TestCaller, question: Partial<DryRunInput> = {}): Promise<DryRunResult> => {
     const usual = { model: 'routed', protocol: 'responses', stream: false, effort: undefined, outputLimit: undefined };
-    const asked = { ...usual, promptTokens: 100, who: { keyId: caller.keyId }, ...question };
-    return (await relay.get(DryRun).of(asked))!;
+    const requested = { ...usual, promptTokens: 100, who: { keyId: caller.keyId }, ...question };
+    return (await relay.get(DryRun).of(requested))!;
   };
   const call = (caller: TestCaller, protocol: ProtocolEndpoint, model: string): Promise<Response> =>
     relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model }));
@@ -53,20 +53,20 @@ describe('the routing dry run', () => {
   ])('matches a real call: %s', (_, options, protocol, model) => {
     it('has the same admission result, upstream and model', async () => {
       const caller = await relay.caller(options);
-      const told = await dryRun(caller, { protocol, model });
+      const reported = await dryRun(caller, { protocol, model });
       await (await call(caller, protocol, model)).text();
       const row = await relay.onlyCall(caller);
-      expect(row['status'] === 'succeeded').toBe(told.refusal === undefined);
-      if (told.refusal !== undefined) {
+      expect(row['status'] === 'succeeded').toBe(reported.refusal === undefined);
+      if (reported.refusal !== undefined) {
         // The two requests are not of one length, and what they would cost is in the words of those that lack money.
         const money = /at least \$[\d.]+/;
-        expect(String(row['error_message']).replace(money, '')).toBe(told.refusal.message.replace(money, ''));
+        expect(String(row['error_message']).replace(money, '')).toBe(reported.refusal.message.replace(money, ''));
         return;
       }
-      const [first] = told.routes;
+      const [first] = reported.routes;
       const [attempt] = await relay.attempts(row.id);
       expect(attempt).toMatchObject({ channel: first!.channel.name, upstream_model: first!.upstreamModel });
-      expect(row['group_name']).toBe(told.plan!.group.name);
+      expect(row['group_name']).toBe(reported.plan!.group.name);
       expect(first!.isTranslated).toBe(first!.channel.protocol !== protocol);
     });
   });
@@ -80,7 +80,7 @@ describe('the routing dry run', () => {
     const question = { stream: true, effort: 'high', outputLimit: 500, promptTokens: text.length / 4 };
     const { money, terms } = await dryRun(caller, question);
     const leaving = new AbortController();
-    const answer = fetch(`${relay.url}/v1/responses`, {
+    const response = fetch(`${relay.url}/v1/responses`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' },
       body: text,
@@ -100,7 +100,7 @@ describe('the routing dry run', () => {
     await eventually(() => expect(relay.upstream.requests).toHaveLength(1));
     leaving.abort();
     opened.open();
-    await answer;
+    await response;
   });
 
   it('has no side effects', async () => {

@@ -92,13 +92,13 @@ describe('requests whose bodies are encoded (case 107)', () => {
       ),
     );
     expect(body.length).toBeLessThan(MIB / 10);
-    const answers = await Promise.all([1, 2].map(() => send(PATHS.messages, key, 'zstd', body)));
-    const [first, second] = answers.toSorted((one, other) => one.status - other.status);
+    const responses = await Promise.all([1, 2].map(() => send(PATHS.messages, key, 'zstd', body)));
+    const [first, second] = responses.toSorted((one, other) => one.status - other.status);
     expect(first?.status).toBe(200);
     await expectError('messages', second!, OVERLOADED);
   });
 
-  it('a client that goes on sending what is refused reads its answer', async () => {
+  it('a client that goes on sending what is refused reads its response', async () => {
     const { key } = await relay.caller();
     const junk = Buffer.concat([Buffer.from('no gzip'), Buffer.alloc(1.5 * MIB)]);
     await expectError('messages', await send(PATHS.messages, key, 'gzip', junk), INVALID_REQUEST);

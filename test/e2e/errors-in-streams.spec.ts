@@ -8,7 +8,7 @@ import {
   type ProtocolEndpoint,
   encodeEvents,
   end,
-  errorAnswer,
+  errorResponse,
   errorEvents,
   eventsAround,
   eventsIn,
@@ -35,7 +35,7 @@ channels:
 ${PROTOCOLS.map((protocol) => `  - { name: impatient-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: { impatient: x }, timeouts: { idle_ms: ${IDLE_MS} } }`).join('\n')}
 `;
 
-/** The answer up to its first piece of text. */
+/** The response up to its first piece of text. */
 const untilContent = (protocol: ProtocolEndpoint): readonly ScriptedEvent[] =>
   eventsAround(eventsIn(protocol, { text: ['Hello ', 'there'], usage: { prompt: 100 } }), 'Hello ').until;
 
@@ -76,13 +76,13 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
     });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
-    const heard = withoutKeepAlives(text);
-    expect(heard.slice(0, before.length)).toBe(before);
+    const received = withoutKeepAlives(text);
+    expect(received.slice(0, before.length)).toBe(before);
     const row = await relay.onlyCall(caller);
     expect(row.id).toBe(response.headers.get('x-request-id'));
     expect(row).toMatchObject({ status: 'failed', stream: true, attempts: 1, first_token_ms: null });
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
-    return { id: row.id, row, text, before, ending: readEvents(heard.slice(before.length)) };
+    return { id: row.id, row, text, before, ending: readEvents(received.slice(before.length)) };
   }
 
   const expectEnding = (protocol: ProtocolEndpoint, { before, ...failed }: FailedCall, situation: Situation): string =>
@@ -129,13 +129,13 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
 
     it('sends the error in the stream when the client has only received keep-alives (case 30)', async () => {
       const refusals: [Script, Situation][] = [
-        [errorAnswer(protocol, 500), UPSTREAM_ERROR],
-        [errorAnswer(protocol, 503), OVERLOADED],
-        [errorAnswer(protocol, 429, undefined, { 'retry-after': 3600 }), RATE_LIMITED],
+        [errorResponse(protocol, 500), UPSTREAM_ERROR],
+        [errorResponse(protocol, 503), OVERLOADED],
+        [errorResponse(protocol, 429, undefined, { 'retry-after': 3600 }), RATE_LIMITED],
       ];
-      for (const [answer, situation] of refusals) {
+      for (const [response, situation] of refusals) {
         const begun = gate();
-        const failed = await stream(protocol, [waitFor(begun), answer], '', { begun });
+        const failed = await stream(protocol, [waitFor(begun), response], '', { begun });
         expect(failed.text).toMatch(/^: keepalive\n\n/);
         expectEnding(protocol, failed, situation);
         expect(failed.row).toMatchObject({ error_reason: situation.reason, billing_basis: 'free', cost: '0' });
@@ -148,7 +148,7 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
       const script = [streamHead(), sse(prelude), waitFor(begun), end()];
       const failed = await stream(protocol, script, encodeEvents(prelude).toString(), { begun });
       expectEnding(protocol, failed, TRUNCATED);
-      // Nothing of an answer was seen, so nothing is charged.
+      // Nothing of a response was seen, so nothing is charged.
       expect(failed.row).toMatchObject({ error_reason: 'upstream_truncated', billing_basis: 'free', cost: '0' });
     });
 

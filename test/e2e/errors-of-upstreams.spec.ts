@@ -20,7 +20,7 @@ import {
   destroy,
   type ProtocolEndpoint,
   end,
-  errorAnswer,
+  errorResponse,
   errorEvents,
   eventsIn,
   hang,
@@ -53,7 +53,7 @@ ${PROTOCOLS.map(
 /** An error as the protocol's own vendor words it. */
 function vendorError(protocol: ProtocolEndpoint, status: number, message: string, more: JsonObject = {}): Script {
   const error = { type: 'invalid_request_error', message, ...more };
-  return errorAnswer(protocol, status, protocol === 'messages' ? { type: 'error', error } : { error });
+  return errorResponse(protocol, status, protocol === 'messages' ? { type: 'error', error } : { error });
 }
 
 const answer = (status: number, type: string, content: string): Script => [
@@ -74,7 +74,7 @@ interface ErrorExpectation {
   readonly retryAfter?: string;
 }
 
-describe('errors of an upstream, before anything of its answer was sent (case 95)', () => {
+describe('errors of an upstream, before anything of its response was sent (case 95)', () => {
   let relay: RelayApp;
   beforeAll(async () => {
     // Long enough that none of these answers begins before it has failed.
@@ -87,7 +87,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
   interface Fault {
     readonly script: Script;
     readonly situation: Situation;
-    /** The status on the attempt's record; null when there was no answer. */
+    /** The status on the attempt's record; null when there was no response. */
     readonly status: number | null;
     readonly model?: string;
     readonly streams?: readonly boolean[];
@@ -173,7 +173,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
       [529, {}, OVERLOADED],
     ])('%i %j may pass; a client is never told to wait longer than a minute (case 97)', async (status, ...row) => {
       const [headers, situation, retryAfter] = row;
-      const script = errorAnswer(protocol, status, undefined, headers as Record<string, string>);
+      const script = errorResponse(protocol, status, undefined, headers as Record<string, string>);
       await expectFault(protocol, { script, situation, status }, retryAfter === undefined ? {} : { retryAfter });
     });
 
@@ -223,7 +223,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
       await expectFault(protocol, { script: [streamHead(), script, end()], situation, status: 200, model, streams });
     });
 
-    it('an unstreamed answer that breaks off is an error, and nothing of it is passed on', async () => {
+    it('an unstreamed response that breaks off is an error, and nothing of it is passed on', async () => {
       const headers = { 'content-type': 'application/json', 'content-length': 999 };
       const script = [head(200, headers), bytes('{"id":"x",'), destroy('close')];
       await expectFault(protocol, { script, situation: UPSTREAM_ERROR, status: 200, streams: [false] });

@@ -141,15 +141,15 @@ describe('the books of the relay and of a vendor that bills what it does', () =>
     const signal = AbortSignal.any([client.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
       const response = await fetch(`${relay.url}${PATHS[money.client]}`, { method: 'POST', headers, body, signal });
-      const text = await answerOf(response, own);
+      const text = await readBody(response, own);
       return { status: response.status, error: response.status === 200 ? '' : text };
     } catch (error) {
       return { status: 0, error: String(error) };
     }
   }
 
-  /** All of an answer, or as much as is there of it when its client leaves. */
-  async function answerOf(response: Response, own: RunningCase): Promise<string> {
+  /** All of a response, or as much as is there of it when its client leaves. */
+  async function readBody(response: Response, own: RunningCase): Promise<string> {
     const decoder = new TextDecoder();
     let text = '';
     for await (const chunk of response.body ?? []) {

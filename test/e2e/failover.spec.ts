@@ -9,7 +9,7 @@ import {
   type ProtocolEndpoint,
   encodeEvents,
   end,
-  errorAnswer,
+  errorResponse,
   errorEvents,
   eventsAround,
   eventsIn,
@@ -65,7 +65,7 @@ function use(timings: typeof PATIENT | typeof HASTY): void {
 }
 
 /**
- * Calls while the upstream plays these scripts one after the other, and gives the answer and the row it left.
+ * Calls while the upstream plays these scripts one after the other, and gives the response and the row it left.
  * `begun` opens when `until` has come, keep-alives apart; where that is nothing, with the first keep-alive.
  */
 async function call(
@@ -115,13 +115,13 @@ describe('R1: failover to another channel', () => {
     const reported = sse(errorEvents(protocol, 'Boom.'));
 
     it.each<[string, Script, number | null, string]>([
-      ['500', errorAnswer(protocol, 500), 500, 'upstream_error'],
-      ['503', errorAnswer(protocol, 503), 503, 'server_is_overloaded'],
-      ['429', errorAnswer(protocol, 429), 429, 'rate_limit_exceeded'],
-      ['401', errorAnswer(protocol, 401), 401, 'upstream_auth'],
-      ['402', errorAnswer(protocol, 402), 402, 'server_is_overloaded'],
-      ['408', errorAnswer(protocol, 408), 408, 'timeout'],
-      ['409', errorAnswer(protocol, 409), 409, 'upstream_error'],
+      ['500', errorResponse(protocol, 500), 500, 'upstream_error'],
+      ['503', errorResponse(protocol, 503), 503, 'server_is_overloaded'],
+      ['429', errorResponse(protocol, 429), 429, 'rate_limit_exceeded'],
+      ['401', errorResponse(protocol, 401), 401, 'upstream_auth'],
+      ['402', errorResponse(protocol, 402), 402, 'server_is_overloaded'],
+      ['408', errorResponse(protocol, 408), 408, 'timeout'],
+      ['409', errorResponse(protocol, 409), 409, 'upstream_error'],
       ['a model unknown there', jsonAnswer(404, { error: { code: 'model_not_found' } }), 404, 'upstream_error'],
       ['a reset connection', destroy(), null, 'upstream_error'],
       ['a page', [head(200, { 'content-type': 'text/html' }), bytes('<html>'), end()], 200, 'upstream_error'],
@@ -147,7 +147,7 @@ describe('R1: failover to another channel', () => {
       ['ends behind its prelude', sse(prelude), 'upstream_truncated'],
     ])('a stream that %s is mended by the second channel (case 101)', async (_, script, outcome) => {
       const { text, row } = await call(protocol, [[streamHead(), script, end()], good]);
-      // One prelude, the second channel's: nothing of the first answer has been let go.
+      // One prelude, the second channel's: nothing of the first response has been let go.
       expect(text).toBe(relay.upstream.lastSent.toString());
       expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: second });
       expect(await outcomes(row)).toEqual([
@@ -167,7 +167,7 @@ describe('R1: failover to another channel', () => {
 
     it.each([400, 413, 422])('no other channel is tried when the request is at fault: %i', async (status) => {
       for (const stream of [false, true]) {
-        const { response, row } = await call(protocol, [errorAnswer(protocol, status), good], { stream });
+        const { response, row } = await call(protocol, [errorResponse(protocol, status), good], { stream });
         expect(response.status).toBe(status === 413 ? 413 : 400);
         expect(row).toMatchObject({ status: 'failed', attempts: 1, channel: first });
         expect(relay.upstream.requests).toHaveLength(1);
@@ -175,7 +175,11 @@ describe('R1: failover to another channel', () => {
     });
 
     it('tells the last failure when all channels fail, and asks none of them twice', async () => {
-      const { response, row } = await call(protocol, [errorAnswer(protocol, 500), errorAnswer(protocol, 503), good]);
+      const { response, row } = await call(protocol, [
+        errorResponse(protocol, 500),
+        errorResponse(protocol, 503),
+        good,
+      ]);
       await expectError(protocol, response, OVERLOADED);
       expect(row).toMatchObject({ status: 'failed', attempts: 2, billing_basis: 'free', cost: '0' });
       expect(await outcomes(row)).toEqual([
@@ -185,13 +189,17 @@ describe('R1: failover to another channel', () => {
     });
 
     it('stops at a channel that says that the request is at fault', async () => {
-      const { response, row } = await call(protocol, [errorAnswer(protocol, 500), errorAnswer(protocol, 400), good]);
+      const { response, row } = await call(protocol, [
+        errorResponse(protocol, 500),
+        errorResponse(protocol, 400),
+        good,
+      ]);
       await expectError(protocol, response, INVALID_REQUEST);
       expect(row).toMatchObject({ status: 'failed', error_reason: 'invalid_request', attempts: 2 });
     });
 
     it('tries few channels, because clients try again themselves', async () => {
-      const failing = Array.from({ length: 5 }, () => errorAnswer(protocol, 500));
+      const failing = Array.from({ length: 5 }, () => errorResponse(protocol, 500));
       const { response, row } = await call(protocol, failing, { model: 'five' });
       await expectError(protocol, response, UPSTREAM_ERROR);
       expect(row['attempts']).toBe(4);
@@ -200,7 +208,7 @@ describe('R1: failover to another channel', () => {
 
     it('a client that leaves during the second attempt cancels that one', async () => {
       const caller = await relay.caller();
-      relay.upstream.scriptNext(errorAnswer(protocol, 500), [streamHead(), sse(begun), hang()]);
+      relay.upstream.scriptNext(errorResponse(protocol, 500), [streamHead(), sse(begun), hang()]);
       const client = new AbortController();
       const response = await fetch(`${relay.url}${PATHS[protocol]}`, {
         method: 'POST',
@@ -241,7 +249,7 @@ describe('R1: failover when something has been written to the client', () => {
 
     it('keep-alives do not count: another channel may still answer behind them (case 102)', async () => {
       const begun = gate();
-      const { text, row } = await call(protocol, [[waitFor(begun), errorAnswer(protocol, 500)], good], { begun });
+      const { text, row } = await call(protocol, [[waitFor(begun), errorResponse(protocol, 500)], good], { begun });
       expect(text).toMatch(/^: keepalive\n\n/);
       expect(withoutKeepAlives(text)).toBe(withoutKeepAlives(relay.upstream.lastSent.toString()));
       expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: second });

@@ -53,12 +53,12 @@ describe('a database that the first version made, under the program of today', (
   it('has calls answered for an old key, with a credential that was stored then', async () => {
     const service = await Service.start(undefined, { DATABASE_URL: database.url, SECRET_KEY, DEMO: 'off' });
     world.afterwards(() => service.remove());
-    const answer = await fetch(`${service.address}/v1/chat/completions`, {
+    const response = await fetch(`${service.address}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY_OF_ANN}`, 'content-type': 'application/json' },
       body: JSON.stringify(aRequest('chat-completions', { model: 'gpt-5.5' })),
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(upstream.requests.at(-1)?.headers['authorization']).toBe(`Bearer ${CREDENTIAL}`);
     expect(await command('ledger', 'check')).toEqual(EXACT);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { expectNoFailure, expectWorded, type FuzzResponse } from '../support/fuzz/expected-answers.js';
+import { expectNoFailure, expectWorded, type FuzzResponse } from '../support/fuzz/expected-responses.js';
 import { type FormTarget, type FuzzedRequest, fuzzedRequests } from '../support/fuzz/fuzzed-requests.js';
 import { pairsCatalog } from '../support/pairs.js';
 import { PageVisitor } from '../support/page-visitor.js';
@@ -86,11 +86,11 @@ describe('R10: fuzzed requests', () => {
       await fc.assert(
         fc
           .asyncProperty(requests, async (request) => {
-            const heard = await hear(request);
-            slowestMs = Math.max(slowestMs, heard.ms);
-            statuses.set(heard.response.status, (statuses.get(heard.response.status) ?? 0) + 1);
-            expectNoFailure(heard);
-            expectWorded(request, heard);
+            const received = await hear(request);
+            slowestMs = Math.max(slowestMs, received.ms);
+            statuses.set(received.response.status, (statuses.get(received.response.status) ?? 0) + 1);
+            expectNoFailure(received);
+            expectWorded(request, received);
           })
           .beforeEach(async () => {
             if (++sent % 100 !== 0) return;

@@ -3,7 +3,7 @@ import { usePairsRelay } from '../support/pairs-relay.js';
 import {
   delay,
   end,
-  errorAnswer,
+  errorResponse,
   type JsonObject,
   responseIn,
   sse,
@@ -193,7 +193,7 @@ describe('errors in Google’s format', () => {
     const [violation] = invalid.details.flatMap(({ fieldViolations }) => (fieldViolations as JsonObject[]) ?? []);
     expect(violation).toMatchObject({ field: 'contents' });
 
-    world.relay.upstream.script(errorAnswer('gemini', 429));
+    world.relay.upstream.script(errorResponse('gemini', 429));
     const limited = await expectGoogle(await ask(path('generateContent')), 429, 'RESOURCE_EXHAUSTED');
     expect(limited.details).toContainEqual(
       expect.objectContaining({ retryDelay: expect.stringMatching(/^\d+s$/) as unknown }),

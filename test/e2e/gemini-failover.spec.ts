@@ -4,16 +4,16 @@ import { usePairsRelay } from '../support/pairs-relay.js';
 import { responseIn, end, type JsonObject, type ScriptedEvent, sse, streamHead } from '../support/scripted-upstream.js';
 import { readResponse, readStream } from '../support/protocol-doubles.js';
 
-const response = (candidate: JsonObject): ScriptedEvent => ({
+const chunk = (candidate: JsonObject): ScriptedEvent => ({
   data: { candidates: [{ ...candidate, index: 0 }], usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } },
 });
-const said = (text: string): ScriptedEvent => response({ content: { role: 'model', parts: [{ text }] } });
-const MALFORMED = response({ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'print(default_api.f(' });
+const said = (text: string): ScriptedEvent => chunk({ content: { role: 'model', parts: [{ text }] } });
+const MALFORMED = chunk({ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'print(default_api.f(' });
 const EXHAUSTED: ScriptedEvent = {
   data: { error: { code: 429, message: 'Resource has been exhausted.', status: 'RESOURCE_EXHAUSTED' } },
 };
 
-describe('a Gemini upstream that has no answer', () => {
+describe('a Gemini upstream that has no response', () => {
   const world = usePairsRelay();
   beforeAll(() =>
     world.relay.applyCatalog(`
@@ -36,15 +36,15 @@ ${[1, 2]
   it.each([
     ['cannot be read', MALFORMED],
     ['is an error', EXHAUSTED],
-  ])('is asked no more when its answer %s and nothing of it has come: another one answers', async (_, failure) => {
+  ])('is asked no more when its response %s and nothing of it has come: another one answers', async (_, failure) => {
     for (const stream of [false, true]) {
       world.relay.upstream.scriptNext([streamHead(), sse([failure]), end()]);
       world.relay.upstream.scriptNext(responseIn('gemini', { text: 'Snow.' }));
-      const answer = await (await ask(stream)).text();
-      const heard = stream
-        ? readStream('messages', answer)
-        : readResponse('messages', JSON.parse(answer) as JsonObject);
-      expect(heard).toMatchObject({ text: 'Snow.', stop: 'end' });
+      const response = await (await ask(stream)).text();
+      const received = stream
+        ? readStream('messages', response)
+        : readResponse('messages', JSON.parse(response) as JsonObject);
+      expect(received).toMatchObject({ text: 'Snow.', stop: 'end' });
     }
     const keys = world.relay.upstream.requests.map(({ headers }) => headers['x-goog-api-key']);
     expect(keys).toEqual(['secret-1', 'secret-2', 'secret-1', 'secret-2']);
@@ -52,10 +52,10 @@ ${[1, 2]
 
   it('fails a stream that has begun, rather than to end it without the call', async () => {
     world.relay.upstream.scriptNext([streamHead(), sse([said('Let me see.'), MALFORMED]), end()]);
-    const answer = await (await ask(true)).text();
-    expect(answer).toContain('Let me see.');
-    expect(answer).toMatch(/event: error\ndata: .*MALFORMED_FUNCTION_CALL/);
-    expect(answer).not.toContain('message_stop');
+    const response = await (await ask(true)).text();
+    expect(response).toContain('Let me see.');
+    expect(response).toMatch(/event: error\ndata: .*MALFORMED_FUNCTION_CALL/);
+    expect(response).not.toContain('message_stop');
     expect(world.relay.upstream.requests).toHaveLength(1);
     expect(await world.relay.onlyCall(world.caller)).toMatchObject({
       status: 'failed',

@@ -6,7 +6,7 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
   responseIn,
   type ProtocolEndpoint,
-  errorAnswer,
+  errorResponse,
   gate,
   type JsonObject,
   waitFor,
@@ -33,7 +33,7 @@ describe('GET /v1/generations/ID', () => {
     const response = await ask(id, caller);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-    // The answer has an id of its own; asking is no call.
+    // The response has an id of its own; asking is no call.
     expect(expectIds(response)).not.toBe(id);
     return (await response.json()) as JsonObject;
   };
@@ -138,7 +138,7 @@ describe('GET /v1/generations/ID', () => {
       }),
     );
     const caller = await relay.caller();
-    relay.upstream.script(errorAnswer('messages', 400));
+    relay.upstream.script(errorResponse('messages', 400));
     const failed = idOf(await relay.post('/v1/messages', caller.key, aRequest('messages')));
     expect(await find(failed, caller)).toMatchObject({
       status: 'failed',
@@ -151,14 +151,14 @@ describe('GET /v1/generations/ID', () => {
   });
 
   it('answers every key of the account, and no other account', async () => {
-    const [owner, stranger] = [await relay.caller(), await relay.caller()];
+    const [owner, otherUser] = [await relay.caller(), await relay.caller()];
     const response = await relay.post('/v1/responses', owner.key, aRequest('responses', { model: 'free' }));
     await response.text();
     const id = idOf(response);
     await find(id, owner);
     for (const [, headers, protocol] of CLAIMS) {
-      const notMine = await expectError(protocol, await ask(id, stranger, headers), NOT_FOUND);
-      const notThere = await expectError(protocol, await ask(NO_CALL, stranger, headers), NOT_FOUND);
+      const notMine = await expectError(protocol, await ask(id, otherUser, headers), NOT_FOUND);
+      const notThere = await expectError(protocol, await ask(NO_CALL, otherUser, headers), NOT_FOUND);
       expect(notMine).toBe(notThere.replace(NO_CALL, id));
     }
   });

@@ -24,28 +24,28 @@ describe('pages that sum up and explain', () => {
   beforeEach(async () => (caller = await relay.caller()));
   afterAll(() => relay.close());
 
-  const stranger = (): PageVisitor => new PageVisitor(relay.url);
+  const otherUser = (): PageVisitor => new PageVisitor(relay.url);
 
   it('are not cached by browsers when they have forms with an address or a token, even without a session', async () => {
     for (const path of ['/sign-in', '/register', '/forgot', '/verify/link?token=nonsense', '/nowhere'])
-      expect([path, (await stranger().get(path)).headers.get('cache-control')]).toEqual([path, 'no-store']);
-    expect((await stranger().get('/pricing')).headers.get('cache-control')).toBe('private, no-cache');
+      expect([path, (await otherUser().get(path)).headers.get('cache-control')]).toEqual([path, 'no-store']);
+    expect((await otherUser().get('/pricing')).headers.get('cache-control')).toBe('private, no-cache');
   });
 
   it('describe themselves to search engines, unless somebody is signed in', async () => {
     const description = async (visitor: PageVisitor, path: string): Promise<string | undefined> =>
       /<meta name="description" content="([^"]+)">/.exec((await visitor.get(path)).text)?.[1];
     const paths = ['/', '/pricing', '/pricing/m', '/register'];
-    const found = await Promise.all(paths.map((path) => description(stranger(), path)));
+    const found = await Promise.all(paths.map((path) => description(otherUser(), path)));
     expect(found.every((text) => text !== undefined && text.length > 40)).toBe(true);
     expect(new Set(found).size).toBe(paths.length);
-    expect(await description(stranger(), '/docs')).toBeDefined();
+    expect(await description(otherUser(), '/docs')).toBeDefined();
     expect(await description(await signedIn(relay, caller.accountId), '/pricing')).toBeUndefined();
   });
 
   describe('at the address itself', () => {
     it('are the landing page for a browser, and a probe for a program, which is given no cookie', async () => {
-      const page = await stranger().get('/');
+      const page = await otherUser().get('/');
       expect(page.text).toContain('One address.');
       expect(page.headers.get('vary')).toMatch(/^accept, accept-encoding/);
       const probe = await fetch(relay.url);
@@ -54,7 +54,7 @@ describe('pages that sum up and explain', () => {
     });
 
     it('show where the service is, whatever host was asked for, and prices of its catalog', async () => {
-      const { text } = await stranger().get('/');
+      const { text } = await otherUser().get('/');
       expect(text).toContain('http://relay.example');
       // 6,610 × $1 + 41,600 × $0.1 + 640 × $10, a million each.
       expect(text.replaceAll(/<[^>]+>/g, '')).toContain('Charged$0.017170');
@@ -105,7 +105,7 @@ describe('pages that sum up and explain', () => {
       const { key } = await relay.caller({ group });
       const listed = await fetch(`${relay.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
       const { data } = (await listed.json()) as { data: { id: string }[] };
-      const { text } = await stranger().get(`/pricing?group=${group}`);
+      const { text } = await otherUser().get(`/pricing?group=${group}`);
       expect(namesIn(text)).not.toEqual([]);
       expect(namesIn(text).toSorted()).toEqual(data.map(({ id }) => id).toSorted());
     });
@@ -117,7 +117,7 @@ describe('pages that sum up and explain', () => {
         models: { name: string; groups: string[] }[];
         channels: { models: Record<string, string>; groups: string[] }[];
       };
-      const { text: html } = await stranger().get('/pricing');
+      const { text: html } = await otherUser().get('/pricing');
       expect(groupsIn(html).toSorted()).toEqual(
         catalog.groups.map(({ name, multiplier }) => `${name}, × ${multiplier.toFixed(2)}`).toSorted(),
       );
@@ -126,7 +126,7 @@ describe('pages that sum up and explain', () => {
         const expected = catalog.models
           .filter((model) => model.groups.includes(name) && served.some(({ models }) => model.name in models))
           .map((model) => model.name);
-        expect(namesIn((await stranger().get(`/pricing?group=${name}`)).text).toSorted()).toEqual(expected.toSorted());
+        expect(namesIn((await otherUser().get(`/pricing?group=${name}`)).text).toSorted()).toEqual(expected.toSorted());
       }
     });
 
@@ -139,12 +139,12 @@ describe('pages that sum up and explain', () => {
     });
 
     it('keep what was asked for in their address', async () => {
-      const { text } = await stranger().get('/pricing?q=ONLY&endpoint=chat-completions&group=default&sort=context');
+      const { text } = await otherUser().get('/pricing?q=ONLY&endpoint=chat-completions&group=default&sort=context');
       expect(namesIn(text)).toEqual(['only-chat']);
       expect(text).toMatch(
         /value="ONLY"[^]*<option value="chat-completions" selected>[^]*<option value="context" selected>/,
       );
-      const none = await stranger().get('/pricing?q=only&endpoint=messages');
+      const none = await otherUser().get('/pricing?q=only&endpoint=messages');
       expect(none.text).toContain('No models match');
       expect(none.text).toContain('href="/pricing?group&#x3D;default"');
     });
@@ -152,7 +152,7 @@ describe('pages that sum up and explain', () => {
     it.each(['/pricing/vendor/with-slash', '/pricing/vendor%2Fwith-slash'])(
       'have a page for a model at %s',
       async (path) => {
-        const { status, text } = await stranger().get(path);
+        const { status, text } = await otherUser().get(path);
         expect(status).toBe(200);
         expect(text).toContain('&quot;model&quot;: &quot;vendor/with-slash&quot;');
       },
@@ -161,7 +161,7 @@ describe('pages that sum up and explain', () => {
     it.each(['/pricing/unserved', '/pricing/nothing', '/pricing/m%00', '/pricing/%ff'])(
       'have none at %s',
       async (path) => {
-        expect((await stranger().get(path)).status).toBe(404);
+        expect((await otherUser().get(path)).status).toBe(404);
       },
     );
 
@@ -180,9 +180,9 @@ channels:
       await relay.get(DataSource).query(`UPDATE models SET enabled = false WHERE name = 'gone'`);
       await relay.applyCatalog(`groups: [{ name: other, multiplier: 1 }]\nmodels: []\nchannels: []`);
       const pages = [
-        await stranger().get('/pricing?group=odd'),
-        await stranger().get(`/pricing/${encodeURIComponent(MARKUP)}?group=odd`),
-        await stranger().get(`/pricing?group=odd&q=${encodeURIComponent(MARKUP)}`),
+        await otherUser().get('/pricing?group=odd'),
+        await otherUser().get(`/pricing/${encodeURIComponent(MARKUP)}?group=odd`),
+        await otherUser().get(`/pricing?group=odd&q=${encodeURIComponent(MARKUP)}`),
       ];
       for (const { status, text } of pages) {
         expect(status).toBe(200);
@@ -190,7 +190,7 @@ channels:
         expect(text).not.toContain('<img');
       }
       expect(namesIn(pages[0]?.text ?? '')).toHaveLength(1);
-      expect((await stranger().get('/pricing/gone')).status).toBe(404);
+      expect((await otherUser().get('/pricing/gone')).status).toBe(404);
     });
   });
 });

@@ -22,7 +22,7 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
   type ProtocolEndpoint,
   encodeEvent,
-  errorAnswer,
+  errorResponse,
   eventsIn,
   gate,
   hang,
@@ -160,7 +160,7 @@ describe('R10: bodies that ask too much of memory or patience', () => {
       [
         'failed at every upstream',
         (body) => {
-          relay.upstream.script(errorAnswer('messages', 500));
+          relay.upstream.script(errorResponse('messages', 500));
           return relay.post(PATHS.messages, caller.key, body);
         },
       ],
@@ -196,7 +196,7 @@ describe('R10: bodies that ask too much of memory or patience', () => {
     });
 
     it.each(PROTOCOLS)(
-      'is held while another channel may be tried, and not while the answer comes: %s',
+      'is held while another channel may be tried, and not while the response comes: %s',
       async (protocol) => {
         const begun = gate();
         const over = gate();
@@ -289,16 +289,18 @@ describe('R10: bodies that ask too much of memory or patience', () => {
       for (const beginning of ['', 'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: ']) {
         const socket = connect(Number(port), hostname);
         await once(socket, 'connect');
-        let answer = '';
-        socket.on('data', (data) => (answer += data.toString()));
+        let response = '';
+        socket.on('data', (data) => (response += data.toString()));
         socket.on('error', () => undefined);
         const closed = once(socket, 'close');
         socket.write(beginning);
         const dripping = beginning && setInterval(() => socket.writable && socket.write('x'), 10);
         await closed;
         clearInterval(dripping || undefined);
-        expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-        expect(answer).toMatch(/\{"error":\{"message":"[^"]+\(request id: req_\w+\)","type":"invalid_request_error",/);
+        expect(response).toMatch(/^HTTP\/1\.1 408 /);
+        expect(response).toMatch(
+          /\{"error":\{"message":"[^"]+\(request id: req_\w+\)","type":"invalid_request_error",/,
+        );
       }
     });
   });

@@ -42,8 +42,8 @@ describe('an Idempotency-Key that reaches two processes', () => {
       await eventually(() => expect(upstream.requests).toHaveLength(1));
       const second = await post(other, protocol);
       const [running] = await names();
-      const told = ['retry-after', 'x-should-retry'].map((name) => second.headers.get(name));
-      expect([second.status, ...told]).toEqual([409, '1', 'true']);
+      const reported = ['retry-after', 'x-should-retry'].map((name) => second.headers.get(name));
+      expect([second.status, ...reported]).toEqual([409, '1', 'true']);
       expect(await second.text()).toContain((running as { call_id: string }).call_id);
       rest.open();
       expect((await first).status).toBe(200);
@@ -88,8 +88,8 @@ describe('an Idempotency-Key that reaches two processes', () => {
     const first = post(relay, 'messages');
     await eventually(async () => expect(await names()).toHaveLength(1));
     expect((await post(other, 'messages', 'two')).status).toBe(200);
-    const stranger = await other.caller();
-    const theirs = await other.post(PATHS.messages, stranger.key, aRequest('messages'), { 'idempotency-key': 'one' });
+    const otherUser = await other.caller();
+    const theirs = await other.post(PATHS.messages, otherUser.key, aRequest('messages'), { 'idempotency-key': 'one' });
     expect(theirs.status).toBe(200);
     rest.open();
     expect((await first).status).toBe(200);

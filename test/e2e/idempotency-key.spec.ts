@@ -9,7 +9,7 @@ import {
   type ProtocolEndpoint,
   endlessStream,
   end,
-  errorAnswer,
+  errorResponse,
   eventsIn,
   gate,
   type Gate,
@@ -64,7 +64,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
   };
 
   it.each(PROTOCOLS.flatMap((protocol) => [false, true].map((stream) => [protocol, stream] as const)))(
-    'wait for it and get its answer, charged once: %s, streamed: %s',
+    'wait for it and get its response, charged once: %s, streamed: %s',
     async (protocol, stream) => {
       const go = gate();
       relay.upstream.script([waitFor(go), responseIn(protocol, { ...USAGE, stream })]);
@@ -77,7 +77,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
       expect(relay.upstream.requests).toHaveLength(1);
       expect(new Set(texts).size).toBe(1);
       expect(new Set(responses.map(idOf)).size).toBe(20);
-      // Every one is in the log by the time its answer has ended; one of them was charged.
+      // Every one is in the log by the time its response has ended; one of them was charged.
       const rows = await relay.calls(caller);
       expect(rows).toHaveLength(20);
       const charged = rows.filter(({ cost }) => cost !== '0');
@@ -151,7 +151,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
 
   it.each(PROTOCOLS)('get its failure, each under its own id: %s', async (protocol) => {
     const go = gate();
-    relay.upstream.script([waitFor(go), errorAnswer(protocol, 400)]);
+    relay.upstream.script([waitFor(go), errorResponse(protocol, 400)]);
     const calls = [post(protocol), post(protocol)];
     await relay.upstream.nextRequest();
     // The other one waits by then, or finds the call failed and runs anew, which would be a second request.
@@ -224,7 +224,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect((await post('messages', {}, 'x'.repeat(255))).status).toBe(200);
   });
 
-  it.each(PROTOCOLS)('are refused when more than 8 MiB of the answer have passed: %s', async (protocol) => {
+  it.each(PROTOCOLS)('are refused when more than 8 MiB of the response have passed: %s', async (protocol) => {
     relay.upstream.script(endlessStream(protocol, { text: 'again '.repeat(20_000), gapMs: 1 }));
     const first = await raw(protocol);
     await eventually(() => expect(bytesOf(first)).toBeGreaterThan(9 * MIB), 25_000);
@@ -234,7 +234,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect(await relay.upstream.requests[0]!.closed).toBe('left');
   });
 
-  it('are refused when all answers together take more memory than they may, and the first goes on', async () => {
+  it('are refused when all responses together take more memory than they may, and the first goes on', async () => {
     const memory = relay.get(SharedMemory);
     const usual = memory['limit'];
     Object.assign(memory, { limit: MIB });

@@ -55,15 +55,15 @@ describe('a key that may be used from some networks only', () => {
       await allow(...OFFICE);
       await expectSoon(403, '198.51.100.9');
       await relay.get(DataSource).query('DELETE FROM calls WHERE account_id = $1', [caller.accountId]);
-      const answer = await sendRaw(`${relay.url}${PATHS[protocol]}`, {
+      const response = await sendRaw(`${relay.url}${PATHS[protocol]}`, {
         headers: from('198.51.100.9'),
         announced: 1_000_000,
       });
-      const message = await expectError(protocol, answer, NOT_ALLOWED);
+      const message = await expectError(protocol, response, NOT_ALLOWED);
       expect(message).toBe(
         'Your IP address 198.51.100.9 is not allowed for this key. Call from an allowed network, or add this address to the networks of the key.',
       );
-      await expectFreeRow(relay, caller, answer, {
+      await expectFreeRow(relay, caller, response, {
         status: 'refused',
         error_reason: NOT_ALLOWED.reason,
         ip: '198.51.100.9',

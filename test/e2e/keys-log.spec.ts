@@ -13,8 +13,8 @@ describe('the log of a service', () => {
       const page = await browser.get('/keys/new');
       const once = /name="_once" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
       const form = { _once: once, name: 'secret', group: 'default', quota: '', daily: '', weekly: '', monthly: '' };
-      const answer = await browser.post('/keys/new', { ...form, expires: '' });
-      const secret = /sk-[0-9A-Za-z]{48}/.exec(answer.text)?.[0] ?? '';
+      const response = await browser.post('/keys/new', { ...form, expires: '' });
+      const secret = /sk-[0-9A-Za-z]{48}/.exec(response.text)?.[0] ?? '';
       expect(secret).not.toBe('');
       const models = await fetch(`${service.address}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
       expect(models.status).toBe(200);
@@ -65,8 +65,8 @@ describe('the log of a service', () => {
             { accept: 'text/html' },
           ]) {
             const body = method === 'POST' ? { body: JSON.stringify({ model: 'none', messages: [] }) } : {};
-            const answer = await fetch(`${service.address}${path}`, { method, headers, ...body, redirect: 'manual' });
-            const text = await answer.text();
+            const response = await fetch(`${service.address}${path}`, { method, headers, ...body, redirect: 'manual' });
+            const text = await response.text();
             // Pages link back to the address that their visitor has typed.
             if (path.startsWith('/v1')) said.push(text);
           }

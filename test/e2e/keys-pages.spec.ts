@@ -42,11 +42,11 @@ describe('the pages of keys', () => {
       const secret = secretOn(await newKey({ name: 'little', quota: '0.05' }));
       const { id } = await named('little');
       await expectSoon(secret, 200);
-      let answer = await call(secret);
-      for (let calls = 0; answer.status === 200 && calls < 10; calls += 1) answer = await call(secret);
-      expect(answer.status).toBe(429);
-      expect(answer.text).toContain('insufficient quota');
-      expect(answer.text).toContain('little');
+      let response = await call(secret);
+      for (let calls = 0; response.status === 200 && calls < 10; calls += 1) response = await call(secret);
+      expect(response.status).toBe(429);
+      expect(response.text).toContain('insufficient quota');
+      expect(response.text).toContain('little');
       const refused = await ann.browser.submit(`/keys/${id}/edit`, { quota: '-1' }, `/keys/${id}/raise`);
       expect([refused.status, refused.text.includes('<title>Error: ')]).toEqual([422, true]);
       const raised = await ann.browser.post(`/keys/${id}/raise`, { quota: '1' });
@@ -175,9 +175,9 @@ describe('the pages of keys', () => {
     await ann.browser.get('/keys/new');
     const nobody = await ann.browser.get('/keys/key_nobody/edit');
     for (const path of ['edit', 'delete', 'leaked']) {
-      const answer = await ann.browser.get(`/keys/${id}/${path}`);
-      expect(answer.status).toBe(404);
-      expect(withoutIds(answer.text)).toBe(withoutIds(nobody.text));
+      const response = await ann.browser.get(`/keys/${id}/${path}`);
+      expect(response.status).toBe(404);
+      expect(withoutIds(response.text)).toBe(withoutIds(nobody.text));
     }
     const form = { ...EMPTY, name: 'taken', version: '1', confirm: 'test key', quota: '5', _once: 'A'.repeat(22) };
     for (const path of ['edit', 'raise', 'disable', 'enable', 'delete', 'leaked', 'replace'])
@@ -258,10 +258,10 @@ describe('the pages of keys', () => {
   });
 
   it('are for those alone who are signed in', async () => {
-    const stranger = new PageVisitor(relay.url);
+    const otherUser = new PageVisitor(relay.url);
     for (const path of ['/keys', '/keys/new', `/keys/${ann.caller.keyId}/edit`]) {
-      const answer = await stranger.get(path);
-      expect([answer.status, answer.location]).toEqual([303, `/sign-in?next=${encodeURIComponent(path)}`]);
+      const response = await otherUser.get(path);
+      expect([response.status, response.location]).toEqual([303, `/sign-in?next=${encodeURIComponent(path)}`]);
     }
   });
 });

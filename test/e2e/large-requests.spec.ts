@@ -83,12 +83,12 @@ describe('N2: requests of 60 MB beside 50 streams', () => {
 
   /** The longest slice of the relay's work since this was last asked. */
   async function longestSliceMs(): Promise<number> {
-    const told = (): string[] => service.output.match(/longest slice: [\d.]+/g) ?? [];
-    const before = told().length;
+    const reported = (): string[] => service.output.match(/longest slice: [\d.]+/g) ?? [];
+    const before = reported().length;
     process.kill(service.relayPid, 'SIGUSR2');
     const latest = await eventually(() => {
-      expect(told().length).toBeGreaterThan(before);
-      return told().at(-1);
+      expect(reported().length).toBeGreaterThan(before);
+      return reported().at(-1);
     }, TIMEOUT_MS);
     return Number(/[\d.]+$/.exec(latest ?? '')?.[0]);
   }

@@ -27,7 +27,7 @@ describe('a process that has too much to do', () => {
   const ask = (protocol: ProtocolEndpoint, key: string, stream = false): Promise<Response> =>
     relay.post(PATHS[protocol], key, aRequest(protocol, { stream }));
 
-  /** A call whose answer comes when the gate is opened. */
+  /** A call whose response comes when the gate is opened. */
   async function running(key: string): Promise<{ opened: Gate; answered: Promise<Response> }> {
     const opened = gate();
     relay.upstream.scriptNext([waitFor(opened), responseIn('messages')]);
@@ -89,15 +89,15 @@ describe('a process that has too much to do', () => {
       const { key } = await relay.caller();
       const opened = gate();
       relay.upstream.script([waitFor(opened), responseIn('messages')]);
-      const asked = Array.from({ length: 20 }, () => ask('messages', key));
-      const refused = asked.map(async (answer) => (await answer).status === 529);
+      const requested = Array.from({ length: 20 }, () => ask('messages', key));
+      const refused = requested.map(async (response) => (await response).status === 529);
       await eventually(() => expect(relay.upstream.requests).toHaveLength(2));
       // All but those that wait for the upstream.
-      let told = 0;
-      for (const answer of refused) void answer.then((isRefused) => (told += Number(isRefused)));
-      await eventually(() => expect(told).toBe(18));
+      let reported = 0;
+      for (const response of refused) void response.then((isRefused) => (reported += Number(isRefused)));
+      await eventually(() => expect(reported).toBe(18));
       opened.open();
-      await Promise.all(asked);
+      await Promise.all(requested);
       expect(relay.upstream.requests).toHaveLength(2);
     });
 
@@ -141,7 +141,7 @@ describe('a process that has too much to do', () => {
         const unlucky = await relay.caller();
         const begunMs = performance.now();
         const refused = await ask(protocol, unlucky.key);
-        // A few turns of the loop, each as long as it may be; an answer takes many more.
+        // A few turns of the loop, each as long as it may be; a response takes many more.
         expect(performance.now() - begunMs).toBeLessThan(10_000);
         expect(await expectError(protocol, refused.clone(), OVERLOADED)).toContain(TOO_MANY);
         expect(await shed('event_loop_delay')).toBe(before + 1);

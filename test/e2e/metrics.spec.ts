@@ -9,7 +9,7 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
   responseIn,
   endlessStream,
-  errorAnswer,
+  errorResponse,
   eventsIn,
   hang,
   sse,
@@ -70,22 +70,22 @@ describe('/metrics', () => {
     const ask = (headers: Record<string, string> = {}): Promise<Response> => fetch(`${relay.url}/metrics`, { headers });
 
     it('on this machine, as Prometheus wants it', async () => {
-      const answer = await ask();
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-      expect(answer.headers.get('cache-control')).toBe('no-store');
-      expect(readMetrics(await answer.text()).get('switchboard_processes')).toBe(1);
+      const response = await ask();
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(readMetrics(await response.text()).get('switchboard_processes')).toBe(1);
     });
 
     it('elsewhere with the token alone', async () => {
       const shown = await ask({ ...ELSEWHERE, authorization: `Bearer ${TOKEN}` });
       expect(shown.status).toBe(200);
       for (const wrong of [{}, { authorization: `Bearer ${TOKEN}x` }, { authorization: `Basic ${TOKEN}` }]) {
-        const answer = await ask({ ...ELSEWHERE, ...wrong, accept: 'text/html' });
-        expect(answer.status).toBe(401);
-        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-        expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-        expect(await answer.text()).not.toContain('switchboard_');
+        const response = await ask({ ...ELSEWHERE, ...wrong, accept: 'text/html' });
+        expect(response.status).toBe(401);
+        expect(response.headers.get('www-authenticate')).toBe('Bearer');
+        expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+        expect(await response.text()).not.toContain('switchboard_');
       }
     });
   });
@@ -120,7 +120,7 @@ describe('/metrics', () => {
   });
 
   it('counts each attempt by its channel, and the call by the protocol that answered', async () => {
-    relay.upstream.scriptNext(errorAnswer('chat-completions', 500), responseIn('messages'));
+    relay.upstream.scriptNext(errorResponse('chat-completions', 500), responseIn('messages'));
     await expectMoved(() => chat({ model: 'two' }), {
       'switchboard_calls_total{dialect="chat-completions",reason="",status="succeeded",upstream_dialect="messages"}': 1,
       'switchboard_attempts_total{channel="first",outcome="upstream_error"}': 1,
@@ -234,9 +234,9 @@ describe('/metrics without a METRICS_TOKEN', () => {
 
   it('is for others what any address is where there is nothing', async () => {
     for (const path of ['/metrics', '/nothing-here']) {
-      const answer = await fetch(`${relay.url}${path}`, { headers: { ...ELSEWHERE, authorization: 'Bearer ' } });
-      expect(answer.status).toBe(404);
-      expect(await answer.text()).toMatch(/^There is no page at this address\./);
+      const response = await fetch(`${relay.url}${path}`, { headers: { ...ELSEWHERE, authorization: 'Bearer ' } });
+      expect(response.status).toBe(404);
+      expect(await response.text()).toMatch(/^There is no page at this address\./);
     }
   });
 });

@@ -26,7 +26,7 @@ import { builtTokenThread } from '../support/token-thread.js';
 const TEXT = ['Hel', 'lo, Wor', 'ld! How are y', 'ou today? ', '🌍'];
 const SAID: AnswerOptions = { text: TEXT, reasoning: ['hel', 'lo'] };
 const SAID_TOKENS = 12;
-/** `Hello` from one user: one token, 4 around a message, 3 before the answer. */
+/** `Hello` from one user: one token, 4 around a message, 3 before the response. */
 const PROMPT_TOKENS = 8;
 
 const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
@@ -37,7 +37,7 @@ const withoutUsage = <T>(value: T): T =>
 const silentEvents = (protocol: ProtocolEndpoint, options: AnswerOptions): ScriptedEvent[] =>
   eventsIn(protocol, options).map((event) => withoutUsage(event));
 
-/** An answer whose upstream keeps its usage to itself, asked or not; a stream may wait before its last event. */
+/** A response whose upstream keeps its usage to itself, asked or not; a stream may wait before its last event. */
 const silent =
   (protocol: ProtocolEndpoint, options: AnswerOptions = SAID, last?: Gate): Script =>
   (request) => {
@@ -110,7 +110,7 @@ describe('an upstream that reports no usage', () => {
     expect(row).toMatchObject({ billing_basis: 'estimated', prompt_tokens: `${PROMPT_TOKENS + 1600}` });
   });
 
-  it('tells answers apart that come by turns in one stream', async () => {
+  it('tells responses apart that come by turns in one stream', async () => {
     const chunk = (index: number, content: string, finish_reason: string | null = null): ScriptedEvent => ({
       data: { choices: [{ index, delta: { content }, finish_reason }] },
     });
@@ -125,7 +125,7 @@ describe('an upstream that reports no usage', () => {
     expect(await rowOf('chat-completions', { stream: true, n: 2 })).toMatchObject({ completion_tokens: '2' });
   });
 
-  it('is charged for all of a long answer by the part of it that was kept', async () => {
+  it('is charged for all of a long response by the part of it that was kept', async () => {
     await relay.applyCatalog(
       catalogFor(relay.upstream.url).replaceAll('max_output_tokens: 64000', 'max_output_tokens: 400000'),
     );
@@ -161,7 +161,7 @@ describe('an upstream that reports no usage', () => {
     expect(await rowOf('chat-completions')).toMatchObject({ prompt_tokens: `${PROMPT_TOKENS}` });
   });
 
-  it('is charged the same when the client leaves while its complete answer is counted', async () => {
+  it('is charged the same when the client leaves while its complete response is counted', async () => {
     const never = 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => undefined);';
     Object.assign(relay.get(TokenThread), {
       program: new URL(`data:text/javascript,${never}`),

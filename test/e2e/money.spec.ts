@@ -1,11 +1,11 @@
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { RelayApp } from '../support/relay-app.js';
-import { responseIn, errorAnswer, gate, waitFor } from '../support/scripted-upstream.js';
+import { responseIn, errorResponse, gate, waitFor } from '../support/scripted-upstream.js';
 
 const EXACT = { exact: true, differences: [] };
 
-/** $1 per million in, $15 out, and an answer may be long. */
+/** $1 per million in, $15 out, and a response may be long. */
 const talker = (baseUrl: string): string => `
 models:
   - { name: talker, context_window: 1000000, max_output_tokens: 128000, prices: [{ input: 1, output: 15 }] }
@@ -77,7 +77,7 @@ describe('money', () => {
   );
 
   it.each(PROTOCOLS)(
-    'charges what the upstream reports, streamed or not, and logs it under the id of the answer: %s',
+    'charges what the upstream reports, streamed or not, and logs it under the id of the response: %s',
     async (protocol) => {
       for (const stream of [false, true]) {
         const caller = await relay.caller();
@@ -154,7 +154,7 @@ describe('money', () => {
 
   it.each(PROTOCOLS)('gives back the hold of a call that the upstream refused: %s', async (protocol) => {
     const caller = await relay.caller();
-    relay.upstream.script(errorAnswer(protocol, 400));
+    relay.upstream.script(errorResponse(protocol, 400));
     const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol));
     expect(response.status).toBe(400);
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', billing_basis: 'free', cost: '0' });

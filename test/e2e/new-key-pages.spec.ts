@@ -100,7 +100,7 @@ describe('the pages of keys', () => {
       expect(await named('saver key')).toMatchObject({ groupName: 'saver', models: ['saver-only'] });
     });
 
-    it('that is strict or keeps no answers when its owner ticks it, until the box is emptied', async () => {
+    it('that is strict or keeps no responses when its owner ticks it, until the box is emptied', async () => {
       const created = await newKey({ name: 'careful', strict: 'yes', neverStores: 'yes' });
       const { id } = await named('careful');
       expect(await named('careful')).toMatchObject({ strict: true, neverStores: true });

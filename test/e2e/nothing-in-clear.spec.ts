@@ -7,7 +7,7 @@ import {
   responseIn,
   destroy,
   type ProtocolEndpoint,
-  errorAnswer,
+  errorResponse,
   eventsIn,
   sse,
   streamHead,
@@ -48,7 +48,7 @@ describe('a dump of the database', () => {
         const scripts = [
           responseIn(upstream, { text: `Answer: ${MARKER}`, reasoning: `Thought: ${MARKER}` }),
           [streamHead(), sse(eventsIn(upstream, { text: [MARKER, MARKER] }).slice(0, -2)), destroy('close')],
-          errorAnswer(upstream, 400, { error: { type: 'invalid_request_error', message: 'No.' } }),
+          errorResponse(upstream, 400, { error: { type: 'invalid_request_error', message: 'No.' } }),
         ];
         for (const script of scripts) {
           relay.upstream.script(script);
@@ -64,7 +64,7 @@ describe('a dump of the database', () => {
         }
       }
     const text = await dumpOf((sql) => relay.get(DataSource).query(sql));
-    // It is a dump indeed, and has the answers that Responses clients have kept.
+    // It is a dump indeed, and has the responses that Responses clients have kept.
     const hidden = Buffer.from(MARKER);
     const forms = [MARKER, hidden.toString('hex'), hidden.toString('base64').slice(0, -4)];
     expect([caller.keyId, 'resp_', ...forms].map((form) => text.includes(form))).toEqual([

@@ -39,8 +39,8 @@ describe('a Stripe event that two processes receive at the same time', () => {
   };
   const tellBoth = async (events: readonly string[]): Promise<void> => {
     const urls = [use.world.relay.url, other.address];
-    const told = events.flatMap((event) => urls.map((url) => use.world.tell(event, undefined, url)));
-    expect(new Set(await Promise.all(told))).toEqual(new Set([200]));
+    const reported = events.flatMap((event) => urls.map((url) => use.world.tell(event, undefined, url)));
+    expect(new Set(await Promise.all(reported))).toEqual(new Set([200]));
   };
   const entries = (): Promise<{ kind: string; count: number }[]> =>
     query(

@@ -11,8 +11,8 @@ describe('a payment that is taken back', () => {
   afterEach(async () => expect(await use.world.ledgerDifferences()).toEqual([]));
 
   const call = async () => {
-    const answer = await use.world.relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello' });
-    return { status: answer.status, text: await answer.text() };
+    const response = await use.world.relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello' });
+    return { status: response.status, text: await response.text() };
   };
   const later = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
 
@@ -51,8 +51,10 @@ describe('a payment that is taken back', () => {
     const id = `re_f_${payment}`;
     await use.world.tell(refunded(id, payment, 700, { status: 'pending' }));
     expect(await use.world.money(ann)).toEqual(['18', '0']);
-    await use.world.tell(refunded(id, payment, 700, { type: 'refund.failed', status: 'failed', toldAt: later(2) }));
-    await use.world.tell(refunded(id, payment, 700, { type: 'refund.updated', status: 'pending', toldAt: later(1) }));
+    await use.world.tell(refunded(id, payment, 700, { type: 'refund.failed', status: 'failed', notifiedAt: later(2) }));
+    await use.world.tell(
+      refunded(id, payment, 700, { type: 'refund.updated', status: 'pending', notifiedAt: later(1) }),
+    );
     expect(await use.world.money(ann)).toEqual(['25', '0']);
     expect(await use.world.order(session)).toMatchObject({ state: 'paid', taken: '0' });
   });

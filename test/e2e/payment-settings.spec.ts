@@ -80,12 +80,12 @@ describe('payment settings', () => {
     expect(text).toContain(`<p class="hint" id="secretKey-hint">${UNREADABLE}</p>`);
     expect(text.split(UNREADABLE)).toHaveLength(2);
     const event = anEvent('customer.created', { id: 'cus_1' });
-    const answer = await fetch(`${relay.url}/webhooks/stripe`, {
+    const response = await fetch(`${relay.url}/webhooks/stripe`, {
       method: 'POST',
       body: event,
       headers: { 'stripe-signature': signatureOf(event, SECRETS.webhookSecret) },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 
   it('report all errors at once', async () => {

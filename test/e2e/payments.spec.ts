@@ -65,8 +65,8 @@ describe('a payment', () => {
   it('credits it once, however often it is reported: by the same event, and by others', async () => {
     const session = await begin();
     const event = completed(session, `pi_${session.id}`);
-    for (const told of [event, event, completed(session, `pi_${session.id}`)])
-      expect(await use.world.tell(told)).toBe(200);
+    for (const reported of [event, event, completed(session, `pi_${session.id}`)])
+      expect(await use.world.tell(reported)).toBe(200);
     expect(await use.world.money(ann)).toEqual(['26', '0']);
   });
 

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { PROTOCOLS } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { defaultAnswer } from '../support/scripted-default.js';
+import { defaultResponse } from '../support/scripted-default.js';
 import { hang, waitFor } from '../support/scripted-steps.js';
 import { signedIn } from '../support/signed-in.js';
 
@@ -83,7 +83,7 @@ describe('the playground', () => {
     const hold = /Holds \$([\d.]+)/.exec((await browser.post('/playground/preview', fields)).text)?.[1];
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    relay.upstream.scriptNext([waitFor(() => released), defaultAnswer]);
+    relay.upstream.scriptNext([waitFor(() => released), defaultResponse]);
     const stream = browser.post('/playground/stream', fields, EVENTS);
     const held = await eventually(async () => {
       const { held: amount } = await relay.wallet(caller);

@@ -17,7 +17,7 @@ const MARKER = 'a prompt that nobody else may read';
 const reference = (id: string) => ({ type: 'item_reference', id });
 const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 
-describe('the memory of answers', () => {
+describe('the memory of responses', () => {
   let relay: RelayApp;
   let memory: ResponseStore;
   let responses: ProtocolAdapter;
@@ -59,7 +59,7 @@ describe('the memory of answers', () => {
     if (previous === undefined) throw new Error('Nothing was named.');
     return previous;
   };
-  /** Has an answer kept that a channel gave to this request; gives the answer. */
+  /** Has a response kept that a channel gave to this request; gives the response. */
   const keep = async (request: TreeObject, id: string, { id: channel } = FOREIGN, isHere = true) => {
     const body = responsesBody({ id, text: `answer ${id}` });
     const keepable = {
@@ -78,7 +78,7 @@ describe('the memory of answers', () => {
     expect(recall({ input: [user('Hello')], store: true })).toBeUndefined();
   });
 
-  it('puts a conversation together from answer to answer (case 78)', async () => {
+  it('puts a conversation together from response to answer (case 78)', async () => {
     const one = await keep({ input: MARKER }, 'resp_1');
     const second = (await recalled({ input: [user('b')], previous_response_id: 'resp_1' })).expanded();
     expect(second).toEqual({ input: [user(MARKER), ...one, user('b')] });
@@ -126,7 +126,7 @@ describe('the memory of answers', () => {
     await expect(recalled({ input })).rejects.toMatchObject({ kind: 'request_too_large' });
   });
 
-  it('does not know another key’s answers (case 78)', async () => {
+  it('does not know another key’s responses (case 78)', async () => {
     await keep({ input: 'a' }, 'resp_1');
     const bob = await relay.caller();
     const previous = await recall({ previous_response_id: 'resp_1' }, { caller: await callerOf(bob), test: bob });
@@ -147,7 +147,7 @@ describe('the memory of answers', () => {
 
   const NOBODY = { channelId: 'chn_nobody', credentialId: null };
 
-  it('does not fail when an answer cannot be kept, or is none', async () => {
+  it('does not fail when a response cannot be kept, or is none', async () => {
     const keepable = {
       call: call({ input: 'a' }),
       caller,
@@ -156,12 +156,12 @@ describe('the memory of answers', () => {
       input: () => '[]',
     };
     await expect(memory.store(keepable, Buffer.from('data: [DONE]\n\n'))).resolves.toBeUndefined();
-    const stranger = {
+    const otherUser = {
       ...keepable,
       call: call({ input: 'a' }, { ...ann, key: 'sk-of-nobody-at-all-0000000000000000' }),
     };
     const bytes = Buffer.from(JSON.stringify(responsesBody({ id: 'resp_1' })));
-    await expect(memory.store(stranger, bytes)).resolves.toBeUndefined();
+    await expect(memory.store(otherUser, bytes)).resolves.toBeUndefined();
   });
 
   it('leaves no word of a prompt in the database', async () => {

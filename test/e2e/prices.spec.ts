@@ -76,8 +76,8 @@ const TABLE: readonly (readonly [promptTokens: number, Effort, group: 'default' 
 const promptOf = (protocol: ProtocolEndpoint, content: string): JsonObject =>
   protocol === 'responses' ? { input: content } : { messages: [{ role: 'user', content }] };
 
-/** A whole answer of a protocol, with more in it. */
-const answerWith = (
+/** A whole response of a protocol, with more in it. */
+const responseWith = (
   protocol: ProtocolEndpoint,
   more: JsonObject,
   usage: JsonObject = {},
@@ -131,9 +131,9 @@ describe('prices', () => {
       ['priority', 'default', '29000'],
       ['flex', 'priority', '14500'],
       ['default', 'default', '29000'],
-    ])('asked for as %s and answered as %s costs %s nano-dollars', async (asked, given, nanos) => {
-      relay.upstream.script(answerWith(protocol, tierIn(given), usageIn(given)));
-      expect(await rowOf(await send(protocol, { service_tier: asked }))).toMatchObject({ cost: nanos });
+    ])('asked for as %s and answered as %s costs %s nano-dollars', async (requested, given, nanos) => {
+      relay.upstream.script(responseWith(protocol, tierIn(given), usageIn(given)));
+      expect(await rowOf(await send(protocol, { service_tier: requested }))).toMatchObject({ cost: nanos });
     });
 
     it('is refused by its name when the model has no price for it', async () => {
@@ -166,18 +166,21 @@ describe('prices', () => {
     ['responses', {}, { output: [{ type: 'web_search_call' }, { type: 'web_search_call' }] }, {}, 2],
     ['messages', {}, {}, { server_tool_use: { web_search_requests: 2 } }, 2],
     ['chat-completions', { web_search_options: {} }, { annotations: [{ type: 'url_citation' }] }, {}, 1],
-  ] as const)('charges tools of %s by the use, on a line of their own', async (protocol, asked, more, usage, count) => {
-    relay.upstream.script(answerWith(protocol, more, usage));
-    const row = await rowOf(await send(protocol, asked));
-    // 9 × $1/M + 2 × $10/M, and $0.01 a search
-    expect(row).toMatchObject({ cost: String(29_000 + count * 10_000_000) });
-    expect(row['lines']).toEqual([
-      { item: 'input', quantity: 9, price: '1' },
-      { item: 'output', quantity: 2, price: '10' },
-      { item: 'tool:web_search', quantity: count, price: '0.01' },
-    ]);
-    expect(row['snapshot']).toMatchObject({ tool_fees: { web_search: '0.01' }, service_tier_multiplier: '1' });
-  });
+  ] as const)(
+    'charges tools of %s by the use, on a line of their own',
+    async (protocol, requested, more, usage, count) => {
+      relay.upstream.script(responseWith(protocol, more, usage));
+      const row = await rowOf(await send(protocol, requested));
+      // 9 × $1/M + 2 × $10/M, and $0.01 a search
+      expect(row).toMatchObject({ cost: String(29_000 + count * 10_000_000) });
+      expect(row['lines']).toEqual([
+        { item: 'input', quantity: 9, price: '1' },
+        { item: 'output', quantity: 2, price: '10' },
+        { item: 'tool:web_search', quantity: count, price: '0.01' },
+      ]);
+      expect(row['snapshot']).toMatchObject({ tool_fees: { web_search: '0.01' }, service_tier_multiplier: '1' });
+    },
+  );
 
   it('charges images and sounds at their own prices, and a group at its price for the model', async () => {
     const details = {
@@ -186,7 +189,7 @@ describe('prices', () => {
       completion_tokens: 50,
       completion_tokens_details: { audio_tokens: 40 },
     };
-    relay.upstream.script(answerWith('chat-completions', {}, details));
+    relay.upstream.script(responseWith('chat-completions', {}, details));
     const row = await rowOf(await send('chat-completions', { model: 'special' }, callers.saver), callers.saver);
     // 500 × $1 + 300 × $3 + 200 × $5 + 10 × $10 + 40 × $20 = 500 + 900 + 1,000 + 100 + 800 = $3,300/M × 0.9
     expect(row).toMatchObject({ cost: '2970000', group_name: 'saver' });
@@ -195,7 +198,7 @@ describe('prices', () => {
 
   it('holds for what a call continues when it is known, and else for the context window', async () => {
     const caller = await relay.caller();
-    relay.upstream.script(answerWith('responses', { id: 'resp_known' }, { input_tokens: 5000, output_tokens: 1000 }));
+    relay.upstream.script(responseWith('responses', { id: 'resp_known' }, { input_tokens: 5000, output_tokens: 1000 }));
     await rowOf(await send('responses', { model: 'm' }, caller), caller);
     await relay.upstream.nextRequest();
     const before = Number((await relay.wallet(caller)).balance);
@@ -218,8 +221,8 @@ describe('prices', () => {
     const [unknown] = await heldFor({ previous_response_id: 'resp_other' });
     expect(Number(unknown)).toBeCloseTo(usd(200_000), 9);
     // Ids say nothing to others.
-    const stranger = await relay.caller();
-    expect(Number((await heldFor({ previous_response_id: 'resp_known' }, stranger))[0])).toBeCloseTo(usd(200_000), 9);
+    const otherUser = await relay.caller();
+    expect(Number((await heldFor({ previous_response_id: 'resp_known' }, otherUser))[0])).toBeCloseTo(usd(200_000), 9);
     const [file] = await heldFor({ input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }] });
     expect(Number(file)).toBeCloseTo(usd(200_000), 9);
     // Held, not charged: 9 × $1/M + 2 × $10/M each.

@@ -14,7 +14,7 @@ import {
   destroy,
   type ProtocolEndpoint,
   end,
-  errorAnswer,
+  errorResponse,
   hang,
   head,
   jsonAnswer,
@@ -65,8 +65,8 @@ describe('how many tokens a prompt has (case 116)', () => {
     );
 
     it.each([404, 405, 429, 401, 500, 501, 529])('is counted here when the upstream answers %i', async (status) => {
-      relay.upstream.script(errorAnswer(protocol, status));
-      // What stands around one message, one word, and what begins the answer.
+      relay.upstream.script(errorResponse(protocol, status));
+      // What stands around one message, one word, and what begins the response.
       expect(await countOf(path, body)).toBe(4 + 1 + 3);
     });
 
@@ -82,7 +82,7 @@ describe('how many tokens a prompt has (case 116)', () => {
     });
 
     it('is refused as the upstream refuses the request itself', async () => {
-      relay.upstream.script(errorAnswer(protocol, 400));
+      relay.upstream.script(errorResponse(protocol, 400));
       const message = await expectError(protocol, await ask(path, body), INVALID_REQUEST);
       expect(message).toContain('Scripted error 400.');
     });
@@ -119,8 +119,8 @@ describe('how many tokens a prompt has (case 116)', () => {
     const base = { model: 'only-chat', messages: HI };
     const alone = await countOf(MESSAGES, base);
     expect(alone).toBe(8);
-    const told = [...HI, { role: 'system', content: 'Answer in French' }];
-    expect(await countOf(MESSAGES, { ...base, messages: told })).toBe(alone + 4 + 3);
+    const reported = [...HI, { role: 'system', content: 'Answer in French' }];
+    expect(await countOf(MESSAGES, { ...base, messages: reported })).toBe(alone + 4 + 3);
     expect(await countOf(MESSAGES, { ...base, system: 'Answer in French' })).toBe(alone + 4 + 3);
     expect(await countOf(MESSAGES, { ...base, tools: [{ name: 'weather', input_schema: WEATHER }] })).toBeGreaterThan(
       alone + 10,

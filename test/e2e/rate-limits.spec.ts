@@ -13,7 +13,7 @@ import {
   destroy,
   type ProtocolEndpoint,
   endlessStream,
-  errorAnswer,
+  errorResponse,
   gate,
   hang,
   head,
@@ -238,7 +238,7 @@ describe('rate limits', () => {
     async (path) => {
       const caller = await withLimits({ requestsPerMinute: 2, concurrency: 1, tokensPerMinute: 1 });
       const protocol = path.includes('messages') ? 'messages' : 'responses';
-      relay.upstream.script(errorAnswer(protocol, 404));
+      relay.upstream.script(errorResponse(protocol, 404));
       const ask = (): Promise<Response> => relay.post(path, caller.key, aRequest(protocol));
       const first = await ask();
       expect([first.status, first.headers.get(TOLD[protocol].requests)]).toEqual([200, '1']);
@@ -259,7 +259,7 @@ describe('rate limits', () => {
     const own = repeat();
     await relay.upstream.nextRequest();
     const repeated = [repeat(), repeat()].map(statusOf);
-    // The one that is too many does not wait for the answer.
+    // The one that is too many does not wait for the response.
     expect(await Promise.race(repeated)).toBe(429);
     opened.open();
     const statuses = await Promise.all([statusOf(own), ...repeated]);
@@ -281,8 +281,8 @@ describe('rate limits', () => {
     };
     const endings: readonly (readonly [Script | undefined, number | undefined])[] = [
       [undefined, undefined],
-      [({ protocol = 'responses' }) => errorAnswer(protocol, 500), undefined],
-      [({ protocol = 'responses' }) => errorAnswer(protocol, 400), undefined],
+      [({ protocol = 'responses' }) => errorResponse(protocol, 500), undefined],
+      [({ protocol = 'responses' }) => errorResponse(protocol, 400), undefined],
       [destroy('reset'), undefined],
       [[head(200, { 'content-type': 'text/event-stream' }), destroy('close')], undefined],
       [hang(), 0],

@@ -5,7 +5,7 @@ import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { responseIn, type ProtocolEndpoint } from '../support/scripted-upstream.js';
 
-/** What only the end of an answer holds. */
+/** What only the end of a response holds. */
 const END: Readonly<Record<ProtocolEndpoint, string>> = {
   'chat-completions': '[DONE]',
   messages: 'message_stop',
@@ -42,7 +42,7 @@ describe('a response to a client', () => {
   };
 
   it.each(CASES)(
-    'its call is open before the upstream is asked for an answer: $protocol, streamed $stream',
+    'its call is open before the upstream is asked for a response: $protocol, streamed $stream',
     async (row) => {
       const { protocol, stream } = row;
       let open: string[] | undefined;

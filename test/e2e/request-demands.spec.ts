@@ -80,7 +80,7 @@ describe('demands of a request beside tokens', () => {
     const response = await relay.post(PATHS[protocol], by.key, JSON.stringify(aRequest(protocol, more)));
     return [response.status, await response.text()];
   };
-  const asked = async (protocol: ProtocolEndpoint, more: JsonObject): Promise<JsonObject> => {
+  const requested = async (protocol: ProtocolEndpoint, more: JsonObject): Promise<JsonObject> => {
     relay.upstream.script(responseIn(protocol));
     expect((await post(protocol, more))[0]).toBe(200);
     const { body } = relay.upstream.requests.at(-1)!;
@@ -124,8 +124,8 @@ describe('demands of a request beside tokens', () => {
   it('F7: sends an id upstream when the channel has shared state', async () => {
     await apply('nativeOnly: true, sharedState: true');
     try {
-      expect(await asked('messages', { container: 'container_1' })).toMatchObject({ container: 'container_1' });
-      expect(await asked('responses', { previous_response_id: 'resp_1' })).toMatchObject({
+      expect(await requested('messages', { container: 'container_1' })).toMatchObject({ container: 'container_1' });
+      expect(await requested('responses', { previous_response_id: 'resp_1' })).toMatchObject({
         previous_response_id: 'resp_1',
       });
     } finally {
@@ -141,7 +141,7 @@ describe('demands of a request beside tokens', () => {
   ];
 
   it.each(NAMED)('F1: sends %s with the names that the upstream knows (%s)', async (_, protocol, of) => {
-    expect(await asked(protocol, of('free'))).toMatchObject({ model: 'vendor-m-2026', ...of('vendor-free') });
+    expect(await requested(protocol, of('free'))).toMatchObject({ model: 'vendor-m-2026', ...of('vendor-free') });
   });
 
   it.each(NAMED)('F1: refuses %s beyond the models of the key (%s)', async (_, protocol, of) => {
@@ -268,7 +268,7 @@ describe('demands of a request beside tokens', () => {
   });
 
   it('passes members that are not known and counts them, unless the channel refuses them', async () => {
-    expect(await asked('messages', { novelty: 1 })).toMatchObject({ novelty: 1 });
+    expect(await requested('messages', { novelty: 1 })).toMatchObject({ novelty: 1 });
     const metrics = await (await fetch(`${relay.url}/metrics`)).text();
     expect(metrics).toContain('switchboard_unknown_members_total{protocol="messages",member="novelty"} 1');
     await apply('nativeOnly: true, unknownMembers: refuse');

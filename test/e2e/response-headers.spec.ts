@@ -17,11 +17,11 @@ describe('Every response sends browsers', () => {
     authorization: `Bearer ${caller.key}`,
     'content-type': 'application/json',
   });
-  const asked = (path: string, init: RequestInit = {}): Promise<Response> =>
+  const requested = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${relay.url}${path}`, { redirect: 'manual', ...init });
   /** One of every kind that there is. */
   const everything = async (): Promise<readonly (readonly [string, Response])[]> => {
-    const page = await (await asked('/sign-in')).text();
+    const page = await (await requested('/sign-in')).text();
     const assets = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map((match) => match[1] ?? '');
     expect(assets.length).toBeGreaterThan(2);
     const gets = [
@@ -38,30 +38,30 @@ describe('Every response sends browsers', () => {
     const calls = PROTOCOLS.flatMap((protocol) =>
       [true, false].map((stream) => [PATHS[protocol], JSON.stringify(aRequest(protocol, { stream }))] as const),
     );
-    const answers: (readonly [string, Promise<Response>])[] = [
-      ...[...gets, ...assets].map((path) => [path, asked(path)] as const),
-      ['/v1/models', asked('/v1/models', { headers: authorized() })],
-      ['/v1/models without a key', asked('/v1/models')],
-      ['/v1/nothing', asked('/v1/nothing', { headers: authorized() })],
-      ['OPTIONS', asked('/v1/models', { method: 'OPTIONS' })],
-      ['a form from elsewhere', asked('/sign-in', { method: 'POST', body: new URLSearchParams({ email: 'a' }) })],
-      ...calls.map(([path, body]) => [path, asked(path, { method: 'POST', headers: authorized(), body })] as const),
+    const responses: (readonly [string, Promise<Response>])[] = [
+      ...[...gets, ...assets].map((path) => [path, requested(path)] as const),
+      ['/v1/models', requested('/v1/models', { headers: authorized() })],
+      ['/v1/models without a key', requested('/v1/models')],
+      ['/v1/nothing', requested('/v1/nothing', { headers: authorized() })],
+      ['OPTIONS', requested('/v1/models', { method: 'OPTIONS' })],
+      ['a form from elsewhere', requested('/sign-in', { method: 'POST', body: new URLSearchParams({ email: 'a' }) })],
+      ...calls.map(([path, body]) => [path, requested(path, { method: 'POST', headers: authorized(), body })] as const),
     ];
-    return Promise.all(answers.map(async ([name, answer]) => [name, await answer] as const));
+    return Promise.all(responses.map(async ([name, response]) => [name, await response] as const));
   };
 
   it('nosniff', async () => {
-    for (const [name, answer] of await everything()) {
-      expect([name, answer.headers.get('x-content-type-options')]).toEqual([name, 'nosniff']);
-      await answer.body?.cancel();
+    for (const [name, response] of await everything()) {
+      expect([name, response.headers.get('x-content-type-options')]).toEqual([name, 'nosniff']);
+      await response.body?.cancel();
     }
   });
 
   it('content type and character set', async () => {
     const faults: string[] = [];
-    for (const [name, answer] of await everything()) {
-      const type = answer.headers.get('content-type') ?? '';
-      const isEmpty = (await answer.arrayBuffer()).byteLength === 0;
+    for (const [name, response] of await everything()) {
+      const type = response.headers.get('content-type') ?? '';
+      const isEmpty = (await response.arrayBuffer()).byteLength === 0;
       const isText = /^text\/|json/.test(type);
       if (!isEmpty && (type === '' || (isText && !/; ?charset=utf-8/.test(type)))) faults.push(`${name}: ${type}`);
     }

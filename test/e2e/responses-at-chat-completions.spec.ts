@@ -49,8 +49,8 @@ describe('a Responses request that is posted to Chat Completions (case 114)', ()
 
   it('is known by its name when it is repeated, as any other', async () => {
     const headers = { 'idempotency-key': 'turn-1' };
-    const answers = await Promise.all([1, 2].map(() => relay.post(CHAT, caller.key, MISPOSTED, headers)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const responses = await Promise.all([1, 2].map(() => relay.post(CHAT, caller.key, MISPOSTED, headers)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     expect(relay.upstream.requests).toHaveLength(1);
   });
 

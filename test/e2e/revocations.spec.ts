@@ -115,24 +115,27 @@ describe('F8: a call that is not streamed', () => {
   it.each(PROTOCOLS)('pays for its prompt once that has gone up: %s', async (client) => {
     world.relay.upstream.script([hang()]);
     const body = aRequest(client, { model: `over-${client}` });
-    const asked = world.relay.post(PATHS[client], world.caller.key, body);
+    const requested = world.relay.post(PATHS[client], world.caller.key, body);
     await world.relay.upstream.nextRequest();
     await keys().disable(world.caller.keyId);
-    const answer = await asked;
-    expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('this API key is disabled')]);
+    const response = await requested;
+    expect([response.status, await response.text()]).toEqual([
+      401,
+      expect.stringContaining('this API key is disabled'),
+    ]);
     await expectCharged(world.caller);
   });
 
   it('is refused while its body is still coming, and costs nothing', async () => {
     const { hostname, port } = new URL(world.relay.url);
     const opening = `POST /v1/messages HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.caller.key}\r\ncontent-length: 1000\r\n\r\n{`;
-    const answer = new Promise<string>((resolve, reject) => {
+    const response = new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), hostname, () => socket.write(opening));
       socket.once('data', (data) => (resolve(String(data)), socket.destroy())).once('error', reject);
     });
     await eventually(() => expect(world.relay.get(RunState).runningCalls).toBe(1));
     await keys().disable(world.caller.keyId);
-    expect(await answer).toMatch(/^HTTP\/1.1 401[^]*this API key is disabled/);
+    expect(await response).toMatch(/^HTTP\/1.1 401[^]*this API key is disabled/);
     expect(await world.relay.onlyCall(world.caller)).toMatchObject({ status: 'refused', cost: '0' });
   });
 });

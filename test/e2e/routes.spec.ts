@@ -233,8 +233,8 @@ describe('routes', () => {
     const addresses = operatorAddresses();
     expect(addresses.length).toBeGreaterThan(30);
     for (const address of addresses) {
-      const answer = await ask(ann, address);
-      expect({ ...address, status: answer.status }).toEqual({ ...address, status: 404 });
+      const response = await ask(ann, address);
+      expect({ ...address, status: response.status }).toEqual({ ...address, status: 404 });
     }
   });
 
@@ -254,8 +254,11 @@ describe('routes', () => {
     const nobody = new PageVisitor(relay.url);
     await nobody.get('/sign-in');
     for (const address of operatorAddresses()) {
-      const answer = await ask(nobody, address);
-      expect({ ...address, to: new URL(answer.location, relay.url).pathname }).toEqual({ ...address, to: '/sign-in' });
+      const response = await ask(nobody, address);
+      expect({ ...address, to: new URL(response.location, relay.url).pathname }).toEqual({
+        ...address,
+        to: '/sign-in',
+      });
     }
   });
 });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { chunksOf, openAnswer } from '../support/chunks.js';
+import { chunksOf, openResponse } from '../support/chunks.js';
 import {
   bytes,
-  chatAnswer,
+  chatResponse,
   chatEvents,
   chunkEvery,
   cutAt,
@@ -42,7 +42,7 @@ describe('The scripted upstream', () => {
   afterEach(() => upstream.reset());
   afterAll(() => upstream.close());
 
-  const open = (path: string): Promise<[IncomingMessage, ClientRequest]> => openAnswer(upstream.url + path);
+  const open = (path: string): Promise<[IncomingMessage, ClientRequest]> => openResponse(upstream.url + path);
   const readChunks = (path: string, body?: unknown): Promise<Buffer[]> => chunksOf(upstream.url + path, body);
 
   describe('recording', () => {
@@ -125,9 +125,9 @@ describe('The scripted upstream', () => {
     it('writes each event in one piece, or in pieces of any size', async () => {
       const events = chatEvents();
       const body = encodeEvents(events);
-      upstream.script(chatAnswer({ stream: true }));
+      upstream.script(chatResponse({ stream: true }));
       expect(await readChunks('/chat/completions')).toHaveLength(events.length);
-      upstream.script([chunkEvery(1), chatAnswer({ stream: true })]);
+      upstream.script([chunkEvery(1), chatResponse({ stream: true })]);
       expect(await readChunks('/chat/completions')).toHaveLength(body.length);
       upstream.script([chunkEvery(4), head(200), bytes('abcdefghij')]);
       expect((await readChunks('/responses')).map(String)).toEqual(['abcd', 'efgh', 'ij']);
@@ -152,7 +152,7 @@ describe('The scripted upstream', () => {
     });
 
     it.each(['end', 'close', 'reset'] as const)('truncates a body (%s)', async (how) => {
-      upstream.script([stopAfter(30, how), chatAnswer({ stream: true })]);
+      upstream.script([stopAfter(30, how), chatResponse({ stream: true })]);
       const [response] = await open('/chat/completions');
       const received: Buffer[] = [];
       response.on('data', (chunk: Buffer) => received.push(chunk));
@@ -230,9 +230,9 @@ describe('The scripted upstream', () => {
     it('apply to the next requests first, then to all, until reset', async () => {
       upstream.script(bytes('standing'));
       upstream.scriptNext(bytes('first'), (request) => bytes(`second ${request.path}`));
-      const answers: string[] = [];
-      for (let count = 0; count < 4; count += 1) answers.push(Buffer.concat(await readChunks('/x')).toString());
-      expect(answers).toEqual(['first', 'second /v1/x', 'standing', 'standing']);
+      const responses: string[] = [];
+      for (let count = 0; count < 4; count += 1) responses.push(Buffer.concat(await readChunks('/x')).toString());
+      expect(responses).toEqual(['first', 'second /v1/x', 'standing', 'standing']);
       upstream.reset();
       expect(upstream.requests).toHaveLength(0);
       expect(Buffer.concat(await readChunks('/x')).toString()).toContain('Scripted error 404');

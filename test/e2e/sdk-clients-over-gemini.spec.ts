@@ -55,7 +55,7 @@ channels:
   const openai = (): OpenAI => new OpenAI({ baseURL: world.url, apiKey: world.caller.key, maxRetries: 0 });
   const anthropic = (): Anthropic =>
     new Anthropic({ baseURL: world.relay.url, apiKey: world.caller.key, maxRetries: 0 });
-  const script = (answer: AnswerOptions): void => world.relay.upstream.script(responseIn('gemini', answer));
+  const script = (response: AnswerOptions): void => world.relay.upstream.script(responseIn('gemini', response));
   const sent = (): RecordedRequest => world.relay.upstream.requests.at(-1)!;
   const sentContents = (): readonly SentContent[] => sent().json['contents'] as readonly SentContent[];
 
@@ -255,7 +255,7 @@ channels:
   });
 
   describe('get JSON of a schema', () => {
-    const JSON_ANSWER = { text: ['{"city":', '"Oslo"}'] };
+    const JSON_RESPONSE = { text: ['{"city":', '"Oslo"}'] };
     const user = [{ role: 'user' as const, content: 'Where?' }];
     const schemas: Readonly<Record<string, () => Promise<string | null>>> = {
       async 'openai chat'() {
@@ -279,7 +279,7 @@ channels:
     };
 
     it.each(Object.keys(schemas))('%s', async (client) => {
-      script(JSON_ANSWER);
+      script(JSON_RESPONSE);
       expect(await schemas[client]!()).toBe('{"city":"Oslo"}');
       expect(sent().body.toString()).toContain(`"responseJsonSchema":${JSON.stringify(SCHEMA)}`);
     });

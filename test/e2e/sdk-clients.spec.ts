@@ -37,7 +37,7 @@ type ApiError = InstanceType<typeof OpenAI.APIError>;
 /** One exchange as the SDK's `fetch` saw it. */
 interface Exchange {
   readonly sent: string;
-  readonly answer: Promise<string>;
+  readonly response: Promise<string>;
 }
 
 describe('the official SDKs', () => {
@@ -57,7 +57,7 @@ describe('the official SDKs', () => {
     const response = await fetch(url, init);
     exchanges.push({
       sent: typeof init?.body === 'string' ? init.body : '',
-      answer: response
+      response: response
         .clone()
         .text()
         .catch(() => 'broken'),
@@ -203,12 +203,12 @@ describe('the official SDKs', () => {
       });
 
       expect(exchanges).toHaveLength(1);
-      const { sent, answer } = exchanges[0]!;
+      const { sent, response } = exchanges[0]!;
       const request = await relay.upstream.nextRequest();
       expect(request.body.toString().replace(forcedUsage(protocol, sent), '')).toBe(
         sent.replace('"model":"m"', '"model":"vendor-m-2026"'),
       );
-      expect(await answer).toBe(withoutForcedUsage(protocol, sent, relay.upstream.lastSent.toString()));
+      expect(await response).toBe(withoutForcedUsage(protocol, sent, relay.upstream.lastSent.toString()));
       expect(await relay.onlyCall(caller)).toMatchObject({
         status: 'succeeded',
         billing_basis: 'reported',
@@ -288,7 +288,7 @@ describe('the official SDKs', () => {
     });
   });
 
-  describe('do not take an answer that breaks for a whole one (cases 98 and 99)', () => {
+  describe('do not take a response that breaks for a whole one (cases 98 and 99)', () => {
     const reading: Readonly<Record<string, [ProtocolEndpoint, () => Promise<unknown>]>> = {
       'openai chat, streamed': ['chat-completions', streamedChat],
       'openai chat, with the stream helper': ['chat-completions', helpedChat],
@@ -331,10 +331,10 @@ function forcedUsage(protocol: ProtocolEndpoint, sent: string): RegExp {
   return forced ? /"stream_options":\{"include_usage":true\},/ : /(?!)/;
 }
 
-/** What of an upstream's answer is meant for the client: not the usage that only the relay has asked for. */
-function withoutForcedUsage(protocol: ProtocolEndpoint, sent: string, answer: string): string {
-  if (forcedUsage(protocol, sent).source === '(?!)') return answer;
-  return answer
+/** What of an upstream's response is meant for the client: not the usage that only the relay has asked for. */
+function withoutForcedUsage(protocol: ProtocolEndpoint, sent: string, response: string): string {
+  if (forcedUsage(protocol, sent).source === '(?!)') return response;
+  return response
     .split(/(?<=\n\n)/)
     .filter((event) => !event.includes('"choices":[]'))
     .join('');

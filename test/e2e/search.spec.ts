@@ -49,8 +49,8 @@ describe('the search of the console', () => {
   });
 
   it('removes an API key from the address', async () => {
-    const answer = await browser.get(`/search?q=${ann.key}`);
-    expect(answer.location).toBe('/search');
+    const response = await browser.get(`/search?q=${ann.key}`);
+    expect(response.location).toBe('/search');
     expect((await browser.get('/search')).text).toContain('API keys cannot be searched for');
   });
 

@@ -24,8 +24,8 @@ describe('a second factor', () => {
   const halfIn = async (email: string, fields: Readonly<Record<string, string>> = {}): Promise<PageVisitor> => {
     const browser = visitor();
     await browser.get('/sign-in');
-    const answer = await browser.post('/sign-in', { email, password: PASSWORD, ...fields });
-    expect(answer).toMatchObject({ status: 303, location: '/sign-in/code' });
+    const response = await browser.post('/sign-in', { email, password: PASSWORD, ...fields });
+    expect(response).toMatchObject({ status: 303, location: '/sign-in/code' });
     await browser.get('/sign-in/code');
     return browser;
   };
@@ -145,14 +145,14 @@ describe('a second factor', () => {
       const before = new Map(browser.cookies);
       await browser.post('/sign-in', { email, password: PASSWORD });
       expect(browser.cookies.get('switchboard-visit')).not.toBe(before.get('switchboard-visit'));
-      const stranger = visitor();
-      for (const [name, value] of before) stranger.cookies.set(name, value);
-      expect((await stranger.get('/sign-in/code')).location).toBe('/sign-in');
-      await stranger.get('/sign-in');
-      expect((await enter(stranger, app.at(0))).location).toBe('/sign-in');
+      const otherUser = visitor();
+      for (const [name, value] of before) otherUser.cookies.set(name, value);
+      expect((await otherUser.get('/sign-in/code')).location).toBe('/sign-in');
+      await otherUser.get('/sign-in');
+      expect((await enter(otherUser, app.at(0))).location).toBe('/sign-in');
     });
 
-    it('with the same answer for a wrong code, one that was used, and one of another time', async () => {
+    it('with the same response for a wrong code, one that was used, and one of another time', async () => {
       const { email, app, recoveryCodes } = await owner();
       const used = app.next();
       const first = await halfIn(email);
@@ -177,9 +177,9 @@ describe('a second factor', () => {
       expect((await browser.get('/sign-in/code')).text).toContain('href="/sign-in/code?with=recovery"');
       expect((await browser.get('/sign-in/code?with=recovery')).text).toContain('Recovery code</label>');
       expect((await enter(browser, recovery.toLowerCase().replaceAll('-', ' '))).location).toBe('/');
-      const told = (await browser.get('/')).text;
-      expect(told).toContain('You have 9 recovery codes left.');
-      expect(told).toContain('<a href="/account/second-factor/recovery-codes">Create new recovery codes</a>');
+      const reported = (await browser.get('/')).text;
+      expect(reported).toContain('You have 9 recovery codes left.');
+      expect(reported).toContain('<a href="/account/second-factor/recovery-codes">Create new recovery codes</a>');
       const mail = await pages.mailbox.latestTo(email, 2);
       expect(mail.message.subject).toBe('A recovery code of your Switchboard account was used');
       expect(mail.message.text).toContain('You have 9 recovery codes left.');

@@ -39,9 +39,9 @@ describe('The process log contains', () => {
   });
 
   it('failed sign-ins, without what was typed', async () => {
-    const stranger = new PageVisitor(relay.url);
-    await stranger.signIn(operator.email, 'correct horse battery');
-    await stranger.signIn('nobody-here@example.org', 'correct horse battery');
+    const otherUser = new PageVisitor(relay.url);
+    await otherUser.signIn(operator.email, 'correct horse battery');
+    await otherUser.signIn('nobody-here@example.org', 'correct horse battery');
     expect(lines.filter(({ facts }) => facts['why'] === 'password').map(({ facts }) => facts['account'])).toEqual([
       operator.accountId,
       undefined,

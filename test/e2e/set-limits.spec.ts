@@ -32,8 +32,8 @@ describe('limits that are set', () => {
     eventually(async () => expectError('chat-completions', await call(at), RATE_LIMITED), FOLLOWS_MS);
   const expectUnlimited = (at: RelayApp): Promise<unknown> =>
     eventually(async () => {
-      const answers = [await call(at), await call(at)];
-      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const responses = [await call(at), await call(at)];
+      expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     }, FOLLOWS_MS);
 
   const keyLimits = (requestsPerMinute: number | null) =>

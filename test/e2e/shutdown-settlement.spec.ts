@@ -15,13 +15,13 @@ describe('R8: a process that is stopped', () => {
   it('does not send upstream what is admitted only when the grace is over, and keeps nothing on hold', async () => {
     await start('1');
     await withLock(async (release) => {
-      const answer = post('responses');
+      const response = post('responses');
       await eventually(async () => expect(await waitingForLock()).toBe(1));
       world.service.wrapper.kill('SIGTERM');
       await untilCutOff();
       await release();
       // On a machine that takes two seconds to get here, the admission has been given up: refused all the same.
-      expect((await answer).status).toBe(503);
+      expect((await response).status).toBe(503);
     });
     expect(await exited()).toBe(0);
     expect(world.relay.upstream.requests).toHaveLength(0);
@@ -29,17 +29,17 @@ describe('R8: a process that is stopped', () => {
     await expectExact();
   });
 
-  it('tells the client of an answer that cannot be recorded in time, and records it all the same', async () => {
+  it('tells the client of a response that cannot be recorded in time, and records it all the same', async () => {
     await start('1');
     const finish = gate();
     world.relay.upstream.script(inHalves(() => finish));
-    const heard = await stream('messages');
-    await heard.begun;
+    const received = await stream('messages');
+    await received.begun;
     await withLock(async (release) => {
       finish.open();
       await eventually(async () => expect(await waitingForLock()).toBe(1));
       world.service.wrapper.kill('SIGTERM');
-      const text = await heard.text;
+      const text = await received.text;
       expect(text).toContain('could not be recorded');
       expect(text).not.toContain('message_stop');
       await release();
@@ -53,7 +53,7 @@ describe('R8: a process that is stopped', () => {
     await start(LONG_MS);
     const finish = gate();
     world.relay.upstream.script([waitFor(finish), responseIn('messages')]);
-    const answer = post('messages');
+    const response = post('messages');
     await eventually(() => expect(world.relay.upstream.requests).toHaveLength(1), TIMEOUT_MS);
     const outage = await DatabaseOutage.of(world.relay.databaseUrl);
     await outage.begin();
@@ -61,11 +61,11 @@ describe('R8: a process that is stopped', () => {
       finish.open();
       expect(await world.relay.upstream.requests[0]?.closed).toBe('finished');
       world.service.wrapper.kill('SIGTERM');
-      // A second later at the earliest: the answer has come by then, and waits for its settlement.
+      // A second later at the earliest: the response has come by then, and waits for its settlement.
       await endGrace();
-      const told = await answer;
-      expect(told.headers.get('x-should-retry')).toBe('false');
-      expect(await told.text()).toContain('could not be recorded');
+      const reported = await response;
+      expect(reported.headers.get('x-should-retry')).toBe('false');
+      expect(await reported.text()).toContain('could not be recorded');
     } finally {
       await outage.end();
       await outage.close();
@@ -82,21 +82,21 @@ describe('R8: a process that is stopped', () => {
   it('says what it could not settle, and ends with 1, when its database is gone', async () => {
     await start('1');
     world.relay.upstream.script(inHalves(() => new Promise(() => undefined)));
-    const heard = await stream('messages');
-    await heard.begun;
+    const received = await stream('messages');
+    await received.begun;
     const name = databaseName();
     await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await onServer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
     try {
       world.service.wrapper.kill('SIGTERM');
-      await expectCutOff(heard);
+      await expectCutOff(received);
       expect(await exited()).toBe(1);
     } finally {
       await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     }
     const lost = world.service.output.split('\n').find((line) => line.includes('Failed to settle a call'));
     expect(JSON.parse(lost ?? '{}')).toMatchObject({
-      request_id: heard.id,
+      request_id: received.id,
       status: 'failed',
       billing_basis: 'partial',
     });

@@ -10,7 +10,7 @@ import { RawClient } from '../support/raw-client.js';
 import {
   responseIn,
   encodeEvents,
-  errorAnswer,
+  errorResponse,
   endlessStream,
   gate,
   hang,
@@ -67,8 +67,8 @@ describe('R8: a process that is stopped', () => {
     expect((await fetch(`${world.service.address}/readyz`, { method: 'HEAD' })).status).toBe(503);
     expect((await fetch(`${world.service.address}/healthz`)).status).toBe(200);
     for (const protocol of PROTOCOLS) await expectRefused(protocol, await post(protocol), NOT_TAKEN);
-    const stranger = await fetch(`${world.service.address}/v1/messages`, { method: 'POST', body: '{}' });
-    expect(stranger.status).toBe(401);
+    const otherUser = await fetch(`${world.service.address}/v1/messages`, { method: 'POST', body: '{}' });
+    expect(otherUser.status).toBe(401);
 
     finish.open();
     const ended = await eventually(async () => {
@@ -80,17 +80,17 @@ describe('R8: a process that is stopped', () => {
     expect(await exited()).toBe(0);
 
     const all = await rows(STREAMS + PROTOCOLS.length);
-    for (const heard of streams) {
-      const row = all.get(heard.id);
-      if (ended.has(heard.id)) {
-        const [first, second] = halves(heard.protocol);
+    for (const received of streams) {
+      const row = all.get(received.id);
+      if (ended.has(received.id)) {
+        const [first, second] = halves(received.protocol);
         const whole = encodeEvents([...first, ...second]).toString();
-        expect(withoutKeepAlives(await heard.text)).toBe(withoutKeepAlives(whole));
+        expect(withoutKeepAlives(await received.text)).toBe(withoutKeepAlives(whole));
         // Chat Completions report usage only to those who ask for it.
-        const basis = heard.protocol === 'chat-completions' ? 'estimated' : 'reported';
+        const basis = received.protocol === 'chat-completions' ? 'estimated' : 'reported';
         expect(row).toMatchObject({ status: 'succeeded', billing_basis: basis });
       } else {
-        await expectCutOff(heard);
+        await expectCutOff(received);
         expect(row).toMatchObject({ ...CUT_ROW, billing_basis: 'partial', first_token_ms: null });
         expect(BigInt(row?.['cost'] as string)).toBeGreaterThan(0n);
       }
@@ -120,7 +120,7 @@ describe('R8: a process that is stopped', () => {
     await eventually(() => expect(world.relay.upstream.requests).toHaveLength(6), TIMEOUT_MS);
     // One is at its second channel, which does not even answer its headers.
     world.relay.upstream.script([hang()]);
-    world.relay.upstream.scriptNext(errorAnswer('responses', 503));
+    world.relay.upstream.scriptNext(errorResponse('responses', 503));
     calls.push({ protocol: 'responses', answer: post('responses', { model: 'twice' }) });
     await eventually(() => expect(world.relay.upstream.requests).toHaveLength(8), TIMEOUT_MS);
     const uploading = await RawClient.post({
@@ -132,7 +132,7 @@ describe('R8: a process that is stopped', () => {
     });
 
     world.service.wrapper.kill('SIGTERM');
-    for (const { protocol, answer } of calls) await expectRefused(protocol, await answer, CUT_OFF);
+    for (const { protocol, answer: response } of calls) await expectRefused(protocol, await response, CUT_OFF);
     expect((await uploading.head).status).toBe(529);
     expect(await uploading.ended).toBe('complete');
     expect(await exited()).toBe(0);
@@ -198,8 +198,8 @@ describe('R8: a process that is stopped', () => {
     await start(LONG_MS);
     const finish = gate();
     world.relay.upstream.script(inHalves(() => finish));
-    const heard = await stream('messages');
-    await heard.begun;
+    const received = await stream('messages');
+    await received.begun;
     const idle = await keptAlive();
     world.service.wrapper.kill('SIGTERM');
     await idle.closed;
@@ -207,7 +207,7 @@ describe('R8: a process that is stopped', () => {
     expect((await fetch(`${world.service.address}/readyz`)).status).toBe(503);
     const left = await keptAlive();
     finish.open();
-    expect(await heard.text).toContain('message_stop');
+    expect(await received.text).toContain('message_stop');
     await left.closed;
     expect(await exited()).toBe(0);
   });
@@ -216,12 +216,12 @@ describe('R8: a process that is stopped', () => {
     await start(LONG_MS, FAULTY);
     const finish = gate();
     world.relay.upstream.script(inHalves(() => finish));
-    const heard = await stream('messages');
-    await heard.begun;
+    const received = await stream('messages');
+    await received.begun;
     world.service.wrapper.kill('SIGHUP');
     await untilDraining();
     finish.open();
-    expect(await heard.text).toContain('message_stop');
+    expect(await received.text).toContain('message_stop');
     expect(await exited()).toBe(0);
     expect(await world.relay.onlyCall(world.caller)).toMatchObject({ status: 'succeeded' });
   });
@@ -276,7 +276,7 @@ describe('R8: a process that is stopped', () => {
       await new Promise((done) => setTimeout(done, 300));
   }
 
-  /** A connection that has had an answer. */
+  /** A connection that has had a response. */
   async function keptAlive(): Promise<{ readonly closed: Promise<void> }> {
     const { hostname, port } = new URL(world.service.address);
     const socket: Socket = connect(Number(port), hostname);

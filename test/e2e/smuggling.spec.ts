@@ -32,18 +32,18 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
     const { port, hostname } = new URL(relay.url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
-    let answer = '';
-    socket.on('error', () => undefined).on('data', (data) => (answer += data.toString('latin1')));
+    let response = '';
+    socket.on('error', () => undefined).on('data', (data) => (response += data.toString('latin1')));
     socket.setTimeout(quietMs, () => socket.destroy());
     socket.write(text, 'latin1');
     await new Promise((resolve) => socket.once('close', resolve));
-    return answer;
+    return response;
   }
 
   const body = JSON.stringify(aRequest('messages'));
   const post = (headers: readonly string[], content = body, line = `POST ${PATHS.messages} HTTP/1.1`): string =>
     [line, 'host: x', `authorization: Bearer ${caller.key}`, ...headers, '', content].join(CRLF);
-  const answersIn = (text: string): string[] => text.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+  const responsesIn = (text: string): string[] => text.match(/HTTP\/1\.1 \d{3}/g) ?? [];
   const chunked = (content: string, extension = ''): string =>
     `${content.length.toString(16)}${extension}${CRLF}${content}${CRLF}0${CRLF}${CRLF}`;
   /** What would be answered if it were taken for a request of its own. */
@@ -85,42 +85,42 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
     ['a space in the address', () => post([`content-length: ${body.length}`], body, 'POST /v1/ messages HTTP/1.1')],
     ['no host', () => post([`content-length: ${body.length}`]).replace(`host: x${CRLF}`, '')],
   ])('%s: are refused, the connection is closed, and nothing behind them is a request', async (_, message) => {
-    const answer = await exchange(message() + SMUGGLED);
-    expect(answersIn(answer)).toEqual(['HTTP/1.1 400']);
-    expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+    const response = await exchange(message() + SMUGGLED);
+    expect(responsesIn(response)).toEqual(['HTTP/1.1 400']);
+    expect(response).toMatch(/\r\nconnection: close\r\n/i);
     expect(relay.upstream.requests).toEqual([]);
   });
 
   it('chunks with extensions are read without them, and what stands behind is a request of its own', async () => {
     const message = post(['transfer-encoding: chunked'], chunked(body, ';name="va;lue"'));
-    expect(answersIn(await exchange(message + SMUGGLED))).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    expect(responsesIn(await exchange(message + SMUGGLED))).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
     expect((await relay.upstream.nextRequest()).json).toMatchObject({ model: 'vendor-m-2026' });
   });
 
   it('extensions of chunks are not read for ever', async () => {
     const message = post(['transfer-encoding: chunked'], chunked(body, `;x=${'y'.repeat(100_000)}`));
-    expect(answersIn(await exchange(message))).toEqual([expect.stringMatching(/ 4\d\d$/)]);
+    expect(responsesIn(await exchange(message))).toEqual([expect.stringMatching(/ 4\d\d$/)]);
   });
 
   it('trailers set no headers', async () => {
     const trailer = `0${CRLF}authorization: Bearer sk-nobody${CRLF}x-odd: a${CRLF}${CRLF}`;
     const message = post(['transfer-encoding: chunked'], chunked(body).replace(`0${CRLF}${CRLF}`, trailer));
-    expect(answersIn(await exchange(message))).toEqual(['HTTP/1.1 200']);
+    expect(responsesIn(await exchange(message))).toEqual(['HTTP/1.1 200']);
     expect((await relay.upstream.nextRequest()).rawHeaders).not.toContain('x-odd');
   });
 
   it('headers that are too large are refused, and told so', async () => {
-    const answer = await exchange(post([`x-odd: ${'y'.repeat(20_000)}`, `content-length: ${body.length}`]));
-    expect(answersIn(answer)).toEqual(['HTTP/1.1 431']);
-    expect(answer).toContain('too large');
+    const response = await exchange(post([`x-odd: ${'y'.repeat(20_000)}`, `content-length: ${body.length}`]));
+    expect(responsesIn(response)).toEqual(['HTTP/1.1 431']);
+    expect(response).toContain('too large');
   });
 
   it('thousands of headers are too many', async () => {
     const many = Array.from({ length: 5000 }, (_, index) => `x-${index}: y`);
-    expect(answersIn(await exchange(post([...many, `content-length: ${body.length}`])))).toEqual(['HTTP/1.1 431']);
+    expect(responsesIn(await exchange(post([...many, `content-length: ${body.length}`])))).toEqual(['HTTP/1.1 431']);
   });
 
-  it('an answer has no line that its request has written', async () => {
+  it('a response has no line that its request has written', async () => {
     const odd = 'a%0d%0aset-cookie:%20x=y%0d%0a';
     for (const path of [
       `/v1/models/${odd}`,
@@ -129,10 +129,10 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
       `/sign-in?next=//${odd}`,
       `/v1/${odd}`,
     ]) {
-      const answer = await exchange(
+      const response = await exchange(
         `GET ${path} HTTP/1.1${CRLF}host: x${CRLF}authorization: Bearer ${caller.key}${CRLF}accept: text/html${CRLF}connection: close${CRLF}${CRLF}`,
       );
-      expect(answer.split(`${CRLF}${CRLF}`)[0]).not.toMatch(/^set-cookie: x=y/im);
+      expect(response.split(`${CRLF}${CRLF}`)[0]).not.toMatch(/^set-cookie: x=y/im);
     }
   });
 
@@ -165,7 +165,7 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
       'proxy-authenticate': 'Basic realm="of-the-vendor"',
       trailer: 'x-of-the-vendor',
     };
-    const answers: readonly (readonly [string, (protocol: ProtocolEndpoint) => Script])[] = [
+    const responses: readonly (readonly [string, (protocol: ProtocolEndpoint) => Script])[] = [
       ['a stream', (protocol) => [streamHead(OF_THE_UPSTREAM), bytes(encodeEvents(eventsIn(protocol))), end()]],
       [
         'an error',
@@ -177,7 +177,7 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
       ],
     ];
 
-    it.each(PROTOCOLS.flatMap((protocol) => answers.map(([name, script]) => [protocol, name, script] as const)))(
+    it.each(PROTOCOLS.flatMap((protocol) => responses.map(([name, script]) => [protocol, name, script] as const)))(
       'stays here: %s, %s',
       async (protocol, _, script) => {
         relay.upstream.script(script(protocol));

@@ -46,14 +46,14 @@ describe('the status of the service', () => {
       .replaceAll(/\s+/g, ' ') ?? '';
 
   it('is signed-in users, unless the operator makes it public: then its address stands on public pages', async () => {
-    const stranger = new PageVisitor(relay.url);
+    const otherUser = new PageVisitor(relay.url);
     await makePublic(false);
-    await expect(stranger.get('/status')).resolves.toMatchObject({ status: 303, location: '/sign-in?next=%2Fstatus' });
-    expect((await stranger.get('/pricing')).text).not.toContain('href="/status"');
+    await expect(otherUser.get('/status')).resolves.toMatchObject({ status: 303, location: '/sign-in?next=%2Fstatus' });
+    expect((await otherUser.get('/pricing')).text).not.toContain('href="/status"');
     expect((await (await signedIn(relay, caller.accountId)).get('/status')).status).toBe(200);
     await makePublic(true);
-    expect((await stranger.get('/status')).status).toBe(200);
-    expect((await stranger.get('/pricing')).text).toContain('href="/status"');
+    expect((await otherUser.get('/status')).status).toBe(200);
+    expect((await otherUser.get('/pricing')).text).toContain('href="/status"');
   });
 
   it('counts what upstreams and the service have failed at, and nothing else, against what was answered', async () => {
@@ -96,8 +96,8 @@ describe('the status of the service', () => {
     await made('m', { ...at(23), ...ended('failed', 'timeout') });
     await made('m', at(1));
     const span = { from: new Date((hour - 23) * HOUR_MS), to: new Date(now) };
-    const [answers] = await relay.get(TimeLimitedReads).read((query) => readModelOutcomes(query, span));
-    expect([...answers!.hours].toSorted(([one], [other]) => one - other)).toEqual([
+    const [responses] = await relay.get(TimeLimitedReads).read((query) => readModelOutcomes(query, span));
+    expect([...responses!.hours].toSorted(([one], [other]) => one - other)).toEqual([
       [hour - 23, { answered: 1, failed: 1 }],
       [hour - 1, { answered: 1, failed: 0 }],
     ]);

@@ -6,7 +6,13 @@ import { newId, Secret } from '../../src/platform/shared/index.js';
 import { StoredResponses } from '../../src/relay/stored-responses/index.js';
 import { expectError, INVALID_TOKEN, NOT_FOUND } from '../support/api-errors.js';
 import { catalogFor, RelayApp, type TestCaller } from '../support/relay-app.js';
-import { chatAnswer, errorAnswer, type JsonObject, jsonAnswer, responsesAnswer } from '../support/scripted-upstream.js';
+import {
+  chatResponse,
+  errorResponse,
+  type JsonObject,
+  jsonAnswer,
+  responsesResponse,
+} from '../support/scripted-upstream.js';
 
 const FOREIGN_MODEL = '  - { name: foreign, context_window: 200000, max_output_tokens: 64000, prices: free }';
 const ID = 'resp_019a9d3c4d5e7abc89abcdef01234567';
@@ -96,8 +102,8 @@ describe('responses that are kept', () => {
 
     it('are found under any form of the address', async () => {
       await keepHere();
-      const answer = await fetch(`${relay.url}/responses/${ID}/?x=1`, { headers: { 'x-api-key': ann.key } });
-      expect(await answer.json()).toEqual(RESPONSE);
+      const response = await fetch(`${relay.url}/responses/${ID}/?x=1`, { headers: { 'x-api-key': ann.key } });
+      expect(await response.json()).toEqual(RESPONSE);
     });
 
     it('are complete: nothing of them can be cancelled or streamed again', async () => {
@@ -114,8 +120,8 @@ describe('responses that are kept', () => {
       ['POST', `/${ID}/cancel`],
     ])('are not there for another key (case 78): %s %s', async (method, path) => {
       await keepHere();
-      const [stranger, nobody] = [await relay.caller(), { key: 'sk-unknown-unknown-unknown-unknown' }];
-      await expectError('responses', await ask(method, path, stranger), NOT_FOUND);
+      const [otherUser, nobody] = [await relay.caller(), { key: 'sk-unknown-unknown-unknown-unknown' }];
+      await expectError('responses', await ask(method, path, otherUser), NOT_FOUND);
       await expectError('responses', await ask(method, path, nobody), INVALID_TOKEN);
       expect(await rows()).toHaveLength(1);
     });
@@ -134,7 +140,7 @@ describe('responses that are kept', () => {
 
   describe('by the channel that made them', () => {
     const answered = async (body: object = {}): Promise<unknown> => {
-      relay.upstream.scriptNext(responsesAnswer({ id: ID }));
+      relay.upstream.scriptNext(responsesResponse({ id: ID }));
       const response = await create(body);
       await response.text();
       expect(response.status).toBe(200);
@@ -147,11 +153,11 @@ describe('responses that are kept', () => {
       expect(await (await ask('GET', `/${ID}?include=a`)).json()).toEqual({ ...RESPONSE, unknown: 1 });
       await ask('GET', `/${ID}/input_items?limit=3`);
       await ask('DELETE', `/${ID}`);
-      const asked = relay.upstream.requests.slice(1).map(({ method, path, query, body, headers }) => {
+      const requested = relay.upstream.requests.slice(1).map(({ method, path, query, body, headers }) => {
         expect([headers.authorization, headers['content-length'], body.length]).toEqual([credential, undefined, 0]);
         return `${method} ${path} ${query.toString()}`;
       });
-      expect(asked).toEqual([
+      expect(requested).toEqual([
         `GET /v1/responses/${ID} include=a`,
         `GET /v1/responses/${ID}/input_items limit=3`,
         `DELETE /v1/responses/${ID} `,
@@ -161,7 +167,7 @@ describe('responses that are kept', () => {
 
     it('are refused as it refuses them, and are not forgotten by that', async () => {
       await answered();
-      relay.upstream.script(errorAnswer('responses', 500));
+      relay.upstream.script(errorResponse('responses', 500));
       expect((await ask('DELETE', `/${ID}`)).status).toBe(502);
       expect(await rows()).toHaveLength(1);
     });
@@ -199,7 +205,7 @@ describe('responses that are kept', () => {
 
     it('are not noted when the client wants nothing kept, or its key keeps nothing', async () => {
       await answered({ store: false });
-      relay.upstream.scriptNext(responsesAnswer({ id: ID }));
+      relay.upstream.scriptNext(responsesResponse({ id: ID }));
       await (await create({}, await silentKey())).text();
       expect(await rows()).toEqual([]);
     });
@@ -220,10 +226,10 @@ describe('responses that are kept', () => {
 
     it('are continued by their id and by their items, with all that was said before (case 78)', async () => {
       const client = sdk();
-      relay.upstream.scriptNext(chatAnswer({ text: 'Hi.' }));
+      relay.upstream.scriptNext(chatResponse({ text: 'Hi.' }));
       const one = await client.responses.create({ ...FOREIGN, input: 'Hello' });
       expect(one).toHaveProperty('store', true);
-      relay.upstream.scriptNext(chatAnswer({ text: 'Fine.' }));
+      relay.upstream.scriptNext(chatResponse({ text: 'Fine.' }));
       const two = await client.responses.create({ ...FOREIGN, input: 'How are you?', previous_response_id: one.id });
       const said = [
         { role: 'user', content: 'Hello' },

@@ -172,7 +172,7 @@ describe('time limits hold for every pair of protocols, streamed or not', () => 
       (_, streamed) => [streamed ? streamHead() : HEAD, hang()],
     ],
     ['to begin: only comments come', STREAMED, 'first', () => [streamHead(), often(500, 20, ': PROCESSING\n\n')]],
-    // More than is kept of what comes before an answer.
+    // More than is kept of what comes before a response.
     [
       'to begin: comments come in masses',
       STREAMED,
@@ -254,7 +254,7 @@ describe('time limits hold for every pair of protocols, streamed or not', () => 
       expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', attempts: 1 });
   });
 
-  it('R3: a comment is a sign of life once an answer has begun', async () => {
+  it('R3: a comment is a sign of life once a response has begun', async () => {
     play((protocol) => {
       const { before, from } = eventsAround(eventsIn(protocol, { text: ['One, ', 'two, ', 'three'] }), 'three');
       return [streamHead(), sse(before), often(40, LIMIT_MS / 20, ': x\n\n'), sse(from), end()];
@@ -299,6 +299,6 @@ const keepAlive = (protocol: string): string =>
     ? 'event: ping\ndata: {"type":"ping"}\n\n'
     : 'data: {"type":"keepalive","sequence_number":0}\n\n';
 
-/** What comes of an answer before its last words. */
+/** What comes of a response before its last words. */
 const beginning = (protocol: string) =>
   eventsAround(eventsIn(protocol, { text: ['One, ', 'two, ', 'three'] }), 'three').before;

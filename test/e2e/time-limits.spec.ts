@@ -19,7 +19,7 @@ import {
 import { readData, readEvents } from '../support/stream-text.js';
 
 const LIMIT_MS = 300;
-/** Long enough for an answer to begin on a busy machine. */
+/** Long enough for a response to begin on a busy machine. */
 const TOTAL_MS = 4 * LIMIT_MS;
 const PRELUDE_MS = 50;
 
@@ -203,14 +203,14 @@ describe('an upstream that takes too long', () => {
       expect(await relay.attempts(row.id)).toMatchObject([{ outcome: 'timeout' }, { outcome: 'succeeded' }]);
     });
 
-    it('over the whole of its answer is cut short', async () => {
+    it('over the whole of its response is cut short', async () => {
       const { text, row } = await ask(protocol, 'endless', endlessStream(protocol, { gapMs: 5 }), true);
       expect(text).toContain('response timed out');
       expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', billing_basis: 'partial' });
       await expectUpstreamLeft();
     });
 
-    it('over the whole of an answer that is not streamed is a 504', async () => {
+    it('over the whole of a response that is not streamed is a 504', async () => {
       const trickle = [
         head(200, { 'content-type': 'application/json' }),
         Array.from({ length: 500 }, () => [bytes(' '), delay(5)]),
@@ -223,7 +223,7 @@ describe('an upstream that takes too long', () => {
   });
 });
 
-/** An answer in four deltas, and what of it comes before the fourth. */
+/** A response in four deltas, and what of it comes before the fourth. */
 function beginning(protocol: ProtocolEndpoint): { all: ScriptedEvent[]; three: ScriptedEvent[] } {
   const all = eventsIn(protocol, { text: ['One, ', 'two, ', 'three, ', 'four'] });
   return { all, three: eventsAround(all, 'four').before };

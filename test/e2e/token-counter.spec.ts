@@ -75,9 +75,9 @@ describe('the counter of tokens', () => {
     const counts = Array.from({ length: 5 }, () => counter.count(request));
     // One is being counted, so many wait as there is room for, and the others are told at once.
     const late = new Promise((resolve) => setTimeout(resolve, 200, 'waiting'));
-    const told = await Promise.all(counts.map((count) => Promise.race([count, late])));
-    expect(told.filter((state) => state === undefined)).not.toHaveLength(0);
-    expect(told[0]).toBe('waiting');
+    const reported = await Promise.all(counts.map((count) => Promise.race([count, late])));
+    expect(reported.filter((state) => state === undefined)).not.toHaveLength(0);
+    expect(reported[0]).toBe('waiting');
   });
 
   it('refuses what is larger than any prompt', async () => {

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { metricsOf } from '../support/metrics.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { responseIn, errorAnswer, eventsIn, hang, sse, streamHead } from '../support/scripted-upstream.js';
+import { responseIn, errorResponse, eventsIn, hang, sse, streamHead } from '../support/scripted-upstream.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -57,14 +57,14 @@ describe('a call that comes with a traceparent', () => {
   use(() => Promise.resolve({}));
 
   it.each(PROTOCOLS)('of %s goes on with its trace, from a parent of its own', async (protocol) => {
-    await relay.post(PATHS[protocol], caller.key, aRequest(protocol), SAMPLED).then((answer) => answer.text());
+    await relay.post(PATHS[protocol], caller.key, aRequest(protocol), SAMPLED).then((response) => response.text());
     expect(parents()).toEqual([[TRACE, expect.stringMatching(/^[0-9a-f]{16}$/), '01']]);
     expect(parents()[0]?.[1]).not.toBe(PARENT);
     expect(relay.upstream.requests[0]?.headers['tracestate']).toBe('vendor=value');
   });
 
   it('has another parent for each attempt', async () => {
-    relay.upstream.scriptNext(errorAnswer('chat-completions', 500), responseIn('messages'));
+    relay.upstream.scriptNext(errorResponse('chat-completions', 500), responseIn('messages'));
     expect((await chat(UNSAMPLED, { model: 'two' })).status).toBe(200);
     const [first, second] = parents();
     expect([first?.[0], first?.[2], second?.[0], second?.[2]]).toEqual([TRACE, '00', TRACE, '00']);
@@ -130,8 +130,8 @@ describe('with a collector', () => {
   it('has a span of each streamed call and of its request to an upstream', async () => {
     relay.upstream.script(responseIn('chat-completions', { usage: { prompt: 100, cacheRead: 40, completion: 20 } }));
     const before = Date.now();
-    const answer = await chat(SAMPLED, { stream: true, stream_options: { include_usage: true } });
-    await answer.text();
+    const response = await chat(SAMPLED, { stream: true, stream_options: { include_usage: true } });
+    await response.text();
     const [call, attempt] = await spans(2);
     expect(call).toMatchObject({
       traceId: TRACE,
@@ -151,7 +151,7 @@ describe('with a collector', () => {
         'gen_ai.usage.cache_read.input_tokens': 40,
         'gen_ai.usage.output_tokens': 20,
         'gen_ai.response.time_to_first_chunk': expect.any(Number),
-        'switchboard.request_id': answer.headers.get('x-request-id'),
+        'switchboard.request_id': response.headers.get('x-request-id'),
         'switchboard.group': 'default',
         'switchboard.status': 'succeeded',
         'switchboard.hold.duration': expect.any(Number),
@@ -189,7 +189,7 @@ describe('with a collector', () => {
   });
 
   it('begins a trace where a call comes without one, and goes on with it upstream', async () => {
-    await relay.post('/v1/messages', caller.key, aRequest('messages')).then((answer) => answer.text());
+    await relay.post('/v1/messages', caller.key, aRequest('messages')).then((response) => response.text());
     const [call, attempt] = await spans(2);
     expect(call?.parentSpanId ?? '').toBe('');
     expect(parents()).toEqual([[call?.traceId, attempt?.spanId, '01']]);
@@ -204,7 +204,7 @@ describe('with a collector', () => {
   });
 
   it('has a span of each attempt, and says which failed and how', async () => {
-    relay.upstream.scriptNext(errorAnswer('chat-completions', 500), responseIn('messages'));
+    relay.upstream.scriptNext(errorResponse('chat-completions', 500), responseIn('messages'));
     await chat({}, { model: 'two' });
     const [call, first, second] = await spans(3);
     expect(call).toMatchObject({ isError: false, attributes: { 'switchboard.attempts': 2 } });
@@ -240,7 +240,7 @@ describe('with a collector', () => {
     relay.upstream.script([streamHead(), sse(eventsIn('messages').slice(0, -1))]);
     await relay
       .post('/v1/messages', caller.key, aRequest('messages', { stream: true }))
-      .then((answer) => answer.text());
+      .then((response) => response.text());
     expect(await spans(2)).toMatchObject([
       { isError: true, attributes: { 'error.type': 'upstream_truncated', 'http.response.status_code': 200 } },
       { isError: true, attributes: { 'error.type': 'upstream_truncated' } },
@@ -271,7 +271,7 @@ describe('with a collector', () => {
     for (const stream of [false, true]) {
       relay.upstream.scriptNext(
         responseIn('messages', { text: MARKER, reasoning: MARKER }),
-        errorAnswer('messages', 400, { error: { type: 'invalid_request_error', message: MARKER } }),
+        errorResponse('messages', 400, { error: { type: 'invalid_request_error', message: MARKER } }),
         [streamHead(), sse(eventsIn('messages', { text: [MARKER, MARKER] }).slice(0, -2))],
       );
       for (let call = 0; call < 3; call += 1)
@@ -279,13 +279,13 @@ describe('with a collector', () => {
           .post(`/v1/messages?secret=${MARKER}`, caller.key, aRequest('messages', { ...spoken, stream }), {
             'user-agent': MARKER,
           })
-          .then((answer) => answer.text())
+          .then((response) => response.text())
           .catch(() => '');
     }
     expect(await spans(12)).toHaveLength(12);
-    const told = collector.bodies.join('\n');
+    const reported = collector.bodies.join('\n');
     for (const secret of [MARKER, caller.key, caller.email, caller.keyId, caller.accountId, 'upstream-secret'])
-      expect(told).not.toContain(secret);
+      expect(reported).not.toContain(secret);
   });
 
   it('does not affect calls when it fails, which is logged once', async () => {
@@ -317,7 +317,7 @@ describe('a service that stops', () => {
     const collector = await Collector.start();
     const stopping = await RelayApp.start({}, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     const { key } = await stopping.caller();
-    await stopping.post('/v1/messages', key, aRequest('messages')).then((answer) => answer.text());
+    await stopping.post('/v1/messages', key, aRequest('messages')).then((response) => response.text());
     await stopping.close();
     expect(collector.spans).toHaveLength(2);
     await collector.close();

@@ -22,7 +22,7 @@ const world = usePairsRelay();
 const FOREIGN_PAIRS = NAMED_PAIRS.filter(([, { client, upstream }]) => client !== upstream);
 
 describe.each([true, false])(
-  'R4: a client that leaves a translated answer, streamed: %s (cases 94 and 103)',
+  'R4: a client that leaves a translated response, streamed: %s (cases 94 and 103)',
   (stream) => {
     const said = (upstream: ProtocolEndpoint): Script => {
       const { before } = eventsAround(

@@ -11,7 +11,7 @@ import {
   destroy,
   type ProtocolEndpoint,
   ENCRYPTED_REASONING,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   eventsIn,
   type JsonObject,
@@ -67,17 +67,17 @@ describe.each(NAMED_PAIRS)(
     const model = `${first}-then-${second}`;
     const prelude = eventsIn(first).slice(0, 1);
     const faults: [string, Script][] = [
-      ['refuses with 500', errorAnswer(first, 500)],
+      ['refuses with 500', errorResponse(first, 500)],
       ['breaks behind its first event', [streamHead(), sse(prelude), destroy('close')]],
     ];
 
-    it.each(faults)('one that %s leaves no trace in the answer (case 101)', async (__, fault) => {
+    it.each(faults)('one that %s leaves no trace in the response (case 101)', async (__, fault) => {
       for (const client of PROTOCOLS) {
         caller = await relay.caller();
         relay.upstream.scriptNext(fault);
         relay.upstream.script(responseIn(second, { text: ['Hello ', 'there'], toolCalls: [WEATHER_CALL] }));
-        const heard = readStream(client, await (await post(client, model)).text());
-        expect([client, heard]).toMatchObject([client, { text: 'Hello there', stop: 'tools' }]);
+        const received = readStream(client, await (await post(client, model)).text());
+        expect([client, received]).toMatchObject([client, { text: 'Hello there', stop: 'tools' }]);
         expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', attempts: 2 });
       }
     });
@@ -109,7 +109,7 @@ describe('a request that a channel of another protocol does not support', () => 
   });
 
   it('is no reason to hide why one that was asked has failed', async () => {
-    relay.upstream.script(errorAnswer('chat-completions', 500));
+    relay.upstream.script(errorResponse('chat-completions', 500));
     const response = await post('chat-completions', 'chat-completions-then-messages', twice);
     await expectError('chat-completions', response, UPSTREAM_ERROR);
     expect(relay.upstream.requests).toHaveLength(1);
@@ -125,14 +125,14 @@ describe('a request that a channel of another protocol does not support', () => 
 describe('translation warnings of a failed channel', () => {
   const lost = { logit_bias: { '1': 5 } };
   const warningsOf = async (model: string, second: ProtocolEndpoint): Promise<string | null> => {
-    relay.upstream.scriptNext(errorAnswer('messages', 500));
+    relay.upstream.scriptNext(errorResponse('messages', 500));
     relay.upstream.script(responseIn(second));
     const response = await post('chat-completions', model, { ...requestIn('chat-completions', HELLO), ...lost });
     await response.text();
     return response.headers.get('x-relay-warnings');
   };
 
-  it('is not told of an answer of one that takes the request as it is', async () => {
+  it('is not told of a response of one that takes the request as it is', async () => {
     expect(await warningsOf('messages-then-chat-completions', 'chat-completions')).toBeNull();
   });
 
@@ -187,17 +187,17 @@ describe('reasoning that was sealed', () => {
   async function secondTurn(
     client: ProtocolEndpoint,
     upstream: ProtocolEndpoint,
-    edit: (answer: string) => string,
+    edit: (response: string) => string,
   ): Promise<string> {
-    const asked: NeutralRequest = {
+    const requested: NeutralRequest = {
       ...HELLO,
       tools: [{ name: 'get_weather', schema: { type: 'object', properties: {} } }],
     };
-    const request = { ...requestIn(client, asked), ...wanting[client] };
+    const request = { ...requestIn(client, requested), ...wanting[client] };
     const model = `${upstream}-then-${upstream}`;
     relay.upstream.script(responseIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
-    const answer = edit(await (await post(client, model, request)).text());
-    const second = continued(client, request, answer, WEATHER_CALL.id);
+    const response = edit(await (await post(client, model, request)).text());
+    const second = continued(client, request, response, WEATHER_CALL.id);
     return (await post(client, model, second)).text().then(() => relay.upstream.requests.at(-1)!.body.toString());
   }
   const SIGNS = { messages: THINKING_SIGNATURE, responses: ENCRYPTED_REASONING };
@@ -208,13 +208,13 @@ describe('reasoning that was sealed', () => {
   ] as const;
 
   it.each(pairs)('comes back as it was: %s over %s (cases 79 and 80)', async (client, upstream) => {
-    expect(await secondTurn(client, upstream, (answer) => answer)).toContain(SIGNS[upstream]);
+    expect(await secondTurn(client, upstream, (response) => response)).toContain(SIGNS[upstream]);
   });
 
   it.each(pairs)(
     'is dropped when it was changed, and the call continues: %s over %s (case 79)',
     async (client, upstream) => {
-      const body = await secondTurn(client, upstream, (answer) => answer.replaceAll(/rly1\../g, 'rly1.A'));
+      const body = await secondTurn(client, upstream, (response) => response.replaceAll(/rly1\../g, 'rly1.A'));
       expect(body).toContain('Snow.');
       expect(body).not.toContain(SIGNS[upstream]);
       expect(body).not.toContain('rly1.');
@@ -222,13 +222,13 @@ describe('reasoning that was sealed', () => {
   );
 
   it.each(pairs)('is not given to another family: %s over %s (case 83)', async (client, upstream) => {
-    const asked = requestIn(client, HELLO);
+    const requested = requestIn(client, HELLO);
     const model = `${upstream}-then-${upstream}`;
     relay.upstream.script(responseIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
-    const request = { ...asked, ...wanting[client] };
-    const answer = await (await post(client, model, request)).text();
-    relay.upstream.scriptNext(errorAnswer(upstream, 500));
-    await (await post(client, model, continued(client, request, answer, WEATHER_CALL.id))).text();
+    const request = { ...requested, ...wanting[client] };
+    const response = await (await post(client, model, request)).text();
+    relay.upstream.scriptNext(errorResponse(upstream, 500));
+    await (await post(client, model, continued(client, request, response, WEATHER_CALL.id))).text();
     const [, first, second] = relay.upstream.requests.map(({ body }) => body.toString());
     expect([first!.includes(SIGNS[upstream]), second!.includes(SIGNS[upstream])]).toEqual([true, false]);
   });

@@ -20,14 +20,14 @@ import {
 import { readResponse, readStream, requestIn } from '../support/protocol-doubles.js';
 
 const TEXT = ['Hé', '😀 lo', '\u2028 "quoted" \\n', ' ☃'];
-const ANSWER: AnswerOptions = { text: TEXT, toolCalls: [WEATHER_CALL], usage: { prompt: 1000, cacheRead: 400 } };
+const RESPONSE: AnswerOptions = { text: TEXT, toolCalls: [WEATHER_CALL], usage: { prompt: 1000, cacheRead: 400 } };
 const MIB = 1024 * 1024;
 
 const world = usePairsRelay();
 const FOREIGN_PAIRS = NAMED_PAIRS.filter(([, { client, upstream }]) => client !== upstream);
 
-describe.each(FOREIGN_PAIRS)('R7: an answer that is translated, %s', (_, { client, upstream, model }) => {
-  const events = eventsIn(upstream, ANSWER);
+describe.each(FOREIGN_PAIRS)('R7: a response that is translated, %s', (_, { client, upstream, model }) => {
+  const events = eventsIn(upstream, RESPONSE);
   const stream = encodeEvents(events);
 
   async function ask(script: Script, isStreamed = true): Promise<Response> {
@@ -39,7 +39,7 @@ describe.each(FOREIGN_PAIRS)('R7: an answer that is translated, %s', (_, { clien
 
   it('is the same however its stream is written down and cut', async () => {
     // Of the three, Chat Completions says what was used only when it is asked.
-    const usual = readStream(client, await (await ask(responseIn(upstream, ANSWER))).text());
+    const usual = readStream(client, await (await ask(responseIn(upstream, RESPONSE))).text());
     const whole = upstream === 'chat-completions' ? world.relay.upstream.lastSent : stream;
     expect(usual.text).toBe(TEXT.join(''));
     for (const [framing, frame] of Object.entries(FRAMINGS)) {
@@ -50,21 +50,29 @@ describe.each(FOREIGN_PAIRS)('R7: an answer that is translated, %s', (_, { clien
 
   it('may hold a piece of 12 MiB (case 14)', async () => {
     const large = 'aGVsbG8g'.repeat((12 * MIB) / 8);
-    const heard = readStream(client, await (await ask(responseIn(upstream, { text: large }))).text());
-    expect(heard.text.length).toBe(large.length);
-    expect(heard.text === large).toBe(true);
+    const received = readStream(client, await (await ask(responseIn(upstream, { text: large }))).text());
+    expect(received.text.length).toBe(large.length);
+    expect(received.text === large).toBe(true);
   });
 
   it('is streamed even if the upstream sends it whole (case 20)', async () => {
-    const heard = readStream(client, await (await ask(responseIn(upstream, { ...ANSWER, stream: false }))).text());
-    expect(heard).toMatchObject({ text: TEXT.join(''), calls: ['call_9 get_weather {"city":"Oslo"}'], stop: 'tools' });
+    const received = readStream(client, await (await ask(responseIn(upstream, { ...RESPONSE, stream: false }))).text());
+    expect(received).toMatchObject({
+      text: TEXT.join(''),
+      calls: ['call_9 get_weather {"city":"Oslo"}'],
+      stop: 'tools',
+    });
   });
 
   it('is whole even if the upstream streams it (case 21)', async () => {
-    const response = await ask(responseIn(upstream, { ...ANSWER, stream: true }), false);
+    const response = await ask(responseIn(upstream, { ...RESPONSE, stream: true }), false);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-    const heard = readResponse(client, (await response.json()) as JsonObject);
-    expect(heard).toMatchObject({ text: TEXT.join(''), calls: ['call_9 get_weather {"city":"Oslo"}'], stop: 'tools' });
+    const received = readResponse(client, (await response.json()) as JsonObject);
+    expect(received).toMatchObject({
+      text: TEXT.join(''),
+      calls: ['call_9 get_weather {"city":"Oslo"}'],
+      stop: 'tools',
+    });
   });
 
   it.each([

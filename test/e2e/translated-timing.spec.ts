@@ -30,7 +30,7 @@ const BIRDS = [
   'gull',
   'owl',
 ];
-const ANSWER: AnswerOptions = {
+const RESPONSE: AnswerOptions = {
   reasoning: ['heron ', 'stork'],
   text: ['robin ', 'raven ', 'finch'],
   toolCalls: [
@@ -53,7 +53,7 @@ const FOREIGN_PAIRS = NAMED_PAIRS.filter(([, { client, upstream }]) => client !=
 describe('a stream between two protocols', () => {
   let relay: RelayApp;
   beforeAll(async () => {
-    // Nothing but content lets an answer go.
+    // Nothing but content lets a response go.
     relay = await RelayApp.start({ preludeMs: 60_000 });
     await relay.applyCatalog(pairsCatalog(relay.upstream.url));
   });
@@ -66,16 +66,20 @@ describe('a stream between two protocols', () => {
   it.each(FOREIGN_PAIRS)(
     'says what each event says before the upstream sends the next one, in whole events (case 23): %s',
     async (_, { client: protocol, upstream, model }) => {
-      const events = eventsIn(upstream, ANSWER).map((event) => ({ event, heard: gate() }));
-      relay.upstream.script([streamHead(), events.map(({ event, heard }) => [sse([event]), waitFor(heard)]), end()]);
+      const events = eventsIn(upstream, RESPONSE).map((event) => ({ event, heard: gate() }));
+      relay.upstream.script([
+        streamHead(),
+        events.map(({ event, heard: received }) => [sse([event]), waitFor(received)]),
+        end(),
+      ]);
       const { key } = await relay.caller();
       const body = aRequest(protocol, { model, stream: true, ...REASONING[protocol] });
       const client = await RawClient.post({ url: relay.url, path: PATHS[protocol], key, body });
       const named = new Set<string>();
-      for (const { event, heard } of events) {
+      for (const { event, heard: received } of events) {
         for (const bird of birdsIn(JSON.stringify(event))) named.add(bird);
         await eventually(() => expect(birdsIn(client.text)).toEqual([...named]));
-        heard.open();
+        received.open();
       }
       await client.complete();
       expect([...named]).toEqual(BIRDS);

@@ -19,7 +19,7 @@ const ODD_NAME = `mcp.files/read ${'x'.repeat(60)}`;
 const ODD_ID = `functions.read:7${'y'.repeat(70)}`;
 const SCHEMA = { type: 'object', properties: { path: { type: 'string' } } };
 
-const asked = (name: string, id: string): NeutralRequest => ({
+const requested = (name: string, id: string): NeutralRequest => ({
   turns: [
     { by: 'user', text: 'Read a file.' },
     { by: 'assistant', calls: [{ id, name, arguments: '{"path":"a"}' }] },
@@ -32,7 +32,7 @@ const asked = (name: string, id: string): NeutralRequest => ({
 describe.each(FOREIGN_PAIRS)('tools, %s', (_, { client, upstream, model }) => {
   async function ask(
     answer: (name: string) => AnswerOptions,
-    wish: NeutralRequest = asked('read', 'call_1'),
+    wish: NeutralRequest = requested('read', 'call_1'),
   ): Promise<string> {
     world.relay.upstream.script(({ json }) =>
       responseIn(upstream, answer(readRequest(upstream, json).tools![0]!.name)),
@@ -49,7 +49,7 @@ describe.each(FOREIGN_PAIRS)('tools, %s', (_, { client, upstream, model }) => {
     (name: string): AnswerOptions => ({ toolCalls: [{ id: 'call_9', name, arguments: '{}', ...call }], ...more });
 
   it('a name that the upstream cannot take differs there, and itself for the client (case 63)', async () => {
-    const stream = await ask(calling({}), asked(ODD_NAME, 'call_1'));
+    const stream = await ask(calling({}), requested(ODD_NAME, 'call_1'));
     expect(readStream(client, stream).calls).toEqual([`call_9 ${ODD_NAME} {}`]);
     const { tools, turns } = readRequest(upstream, (await world.relay.upstream.nextRequest()).json);
     const [{ name } = { name: '' }] = tools!;
@@ -58,7 +58,7 @@ describe.each(FOREIGN_PAIRS)('tools, %s', (_, { client, upstream, model }) => {
   });
 
   it('an id that the upstream cannot take is the same other one in a call and its result (case 64)', async () => {
-    await ask(calling({}), asked('read', ODD_ID));
+    await ask(calling({}), requested('read', ODD_ID));
     const { turns } = readRequest(upstream, (await world.relay.upstream.nextRequest()).json);
     const called = turns[1]!.by === 'assistant' ? turns[1]!.calls : undefined;
     const [{ id } = { id: '' }] = called ?? [];

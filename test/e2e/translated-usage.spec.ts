@@ -14,7 +14,7 @@ import {
   sse,
   streamHead,
 } from '../support/scripted-upstream.js';
-import { answerWithoutUsage } from '../support/scripted-variants.js';
+import { responseWithoutUsage } from '../support/scripted-variants.js';
 import { readResponse, readStream, requestIn } from '../support/protocol-doubles.js';
 
 /** 1000 tokens, in more than four bytes each, and a few around them. */
@@ -38,8 +38,13 @@ const post = (
   world.relay.upstream.script(script);
   const usage =
     client === 'chat-completions' && more['stream'] === true ? { stream_options: { include_usage: true } } : {};
-  const asked = requestIn(client, { turns: [{ by: 'user', text: LONG }], outputLimit: 500 });
-  return world.relay.post(PATHS[client], world.caller.key, { model: `over-${upstream}`, ...asked, ...usage, ...more });
+  const requested = requestIn(client, { turns: [{ by: 'user', text: LONG }], outputLimit: 500 });
+  return world.relay.post(PATHS[client], world.caller.key, {
+    model: `over-${upstream}`,
+    ...requested,
+    ...usage,
+    ...more,
+  });
 };
 
 describe('an upstream that reports at the end of its streams', () => {
@@ -75,7 +80,7 @@ describe('a conversation that is kept here', () => {
   );
 });
 
-describe('texts that end an answer, which the relay has to look for itself', () => {
+describe('texts that end a response, which the relay has to look for itself', () => {
   it.each([
     ['too many', Array.from({ length: 200_000 }, (_, index) => `STOP ${index}`)],
     ['too long', ['STOP'.repeat(1000)]],
@@ -89,21 +94,21 @@ describe('texts that end an answer, which the relay has to look for itself', () 
   });
 });
 
-describe('an answer that comes whole', () => {
+describe('a response that comes whole', () => {
   const whole = jsonAnswer(200, responsesBody({ text: 'one STOP two', usage: { prompt: 1000, completion: 200 } }));
 
   it.each(CLIENTS)('ends where the client wants it to, and costs what the upstream says: %s', async (client) => {
     for (const stream of [true, false]) {
       const text = await (await post(client, 'responses', whole, { stream, ...STOPS[client] })).text();
-      const heard = stream ? readStream(client, text) : readResponse(client, JSON.parse(text) as JsonObject);
-      expect([stream, heard.text]).toEqual([stream, 'one ']);
+      const received = stream ? readStream(client, text) : readResponse(client, JSON.parse(text) as JsonObject);
+      expect([stream, received.text]).toEqual([stream, 'one ']);
     }
     for (const row of await world.relay.calls(world.caller))
       expect(row).toMatchObject({ billing_basis: 'reported', prompt_tokens: '1000', completion_tokens: '200' });
   });
 
   it('without usage reports an estimate of its tokens', async () => {
-    const text = await (await post('chat-completions', 'messages', answerWithoutUsage('messages'))).text();
+    const text = await (await post('chat-completions', 'messages', responseWithoutUsage('messages'))).text();
     expect(readResponse('chat-completions', JSON.parse(text) as JsonObject).usage.completion).toBeGreaterThan(0);
   });
 });

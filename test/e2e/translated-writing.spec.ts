@@ -5,7 +5,7 @@ import { RelayApp } from '../support/relay-app.js';
 import {
   delay,
   end,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   eventsIn,
   gate,
@@ -71,7 +71,7 @@ describe.each(FOREIGN_PAIRS)('a stream that is translated, %s', (_, { client, up
 
   it('writes nothing before its upstream does, and reports a late refusal in the stream (case 30)', async () => {
     const refusal = gate();
-    const response = await ask([waitFor(refusal), errorAnswer(upstream, 500)]);
+    const response = await ask([waitFor(refusal), errorResponse(upstream, 500)]);
     expect(response.status).toBe(200);
     const text = await readText(response, (soFar) => {
       if (soFar.startsWith(': keepalive\n\n')) refusal.open();

@@ -39,7 +39,7 @@ describe('the client address of a request', () => {
     return email;
   };
 
-  /** The address on a session that was begun with these headers, and the answer that began it. */
+  /** The address on a session that was begun with these headers, and the response that began it. */
   async function session(headers: Readonly<Record<string, string>>): Promise<{ ip: unknown; visited: PageResponse }> {
     const visited = await new PageVisitor(relay.url, headers).signIn(await anAccount(), PASSWORD);
     expect(visited.status).toBe(303);
@@ -78,12 +78,12 @@ describe('the client address of a request', () => {
 
     it('does not change the address that attempts are counted by', async () => {
       const email = await anAccount();
-      const answers = [];
+      const responses = [];
       for (let index = 0; index < 12; index++)
-        answers.push(
+        responses.push(
           await new PageVisitor(relay.url, { ...FORGED, 'x-forwarded-for': `198.51.100.${index}` }).signIn(email, 'no'),
         );
-      expect(answers.at(-1)?.status).toBe(429);
+      expect(responses.at(-1)?.status).toBe(429);
       const subjects = await relay.get(DataSource).query('SELECT * FROM throttles');
       expect(JSON.stringify(subjects)).not.toContain('198.51.100');
     });

@@ -27,12 +27,12 @@ const KILL_EVERY_MS = 5000;
 const TIMEOUT_MS = 90_000;
 const EMAIL = 'team@example.com';
 /** More than the first hold of a stream covers: 30 pieces of 100 tokens. */
-const LONG_ANSWER = Array.from({ length: 30 }, () => 'four'.repeat(100));
+const LONG_RESPONSE = Array.from({ length: 30 }, () => 'four'.repeat(100));
 
 /** Some answers come at once, some outgrow what was first held for them. */
 const mixed = ({ protocol = 'chat-completions', json }: RecordedRequest): Script =>
   (json as { stream?: boolean }).stream === true
-    ? pacedStream(protocol, { text: LONG_ANSWER, usage: { prompt: 100, completion: 3000 } }, 2)
+    ? pacedStream(protocol, { text: LONG_RESPONSE, usage: { prompt: 100, completion: 3000 } }, 2)
     : [delay(10), responseIn(protocol)];
 
 describe('two processes on one database', () => {
@@ -98,8 +98,8 @@ describe('two processes on one database', () => {
     await eventually(() => expect(upstream.requests.length).toBe(50), TIMEOUT_MS);
     expect(await wallet('fifty@example.com')).toEqual({ balance: '1000000000', held: '1000000000', holds: 50 });
     allAdmitted.open();
-    const answers = await Promise.all(calls);
-    const refused = answers.filter(({ status }) => status !== 200);
+    const responses = await Promise.all(calls);
+    const refused = responses.filter(({ status }) => status !== 200);
     expect(refused).toHaveLength(150);
     for (const { status, text } of refused) {
       expect(status).toBe(429);

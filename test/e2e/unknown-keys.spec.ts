@@ -52,21 +52,23 @@ describe('R11: requests with unknown keys', () => {
     setLimits({ perSecond: 0.001, waitingOfNetwork });
     // One may be refused at once and one is too many; the others wait.
     const crowd = Array.from({ length: waitingOfNetwork + 2 }, () => ask('responses', aSecret(), address));
-    await Promise.any(crowd.map(async (answer) => expect((await answer).status).toBe(429)));
+    await Promise.any(crowd.map(async (response) => expect((await response).status).toBe(429)));
     return crowd;
   };
-  const answered = (answers: readonly Promise<Response>[]): Promise<readonly unknown[]> =>
-    Promise.all(answers.map((answer) => Promise.race([answer.then(({ status }) => status), sleep(100, 'waits')])));
+  const answered = (responses: readonly Promise<Response>[]): Promise<readonly unknown[]> =>
+    Promise.all(
+      responses.map((response) => Promise.race([response.then(({ status }) => status), sleep(100, 'waits')])),
+    );
 
   it('leave no rows, whichever key they try and however many they are', async () => {
     const same = aSecret();
     const tries = Array.from({ length: 150 }, (_, index) => (index % 2 === 0 ? same : aSecret()));
     const before = await rows();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['no key', 'sk-short', ...tries].map((key, index) => ask(PROTOCOLS[index % 3] ?? 'messages', key)),
     );
-    for (const [index, answer] of answers.entries())
-      await expectError(PROTOCOLS[index % 3] ?? 'messages', answer, INVALID_TOKEN);
+    for (const [index, response] of responses.entries())
+      await expectError(PROTOCOLS[index % 3] ?? 'messages', response, INVALID_TOKEN);
     expect(await rows()).toBe(before);
     expect(relay.upstream.requests).toHaveLength(0);
     await (await ask('messages', (await relay.caller()).key)).text();
@@ -145,8 +147,8 @@ describe('R11: requests with unknown keys', () => {
     const note = (line: unknown): void => void lines.push(line);
     Logger.overrideLogger({ log: note, warn: note, error: note });
     try {
-      const answers = await Promise.all(Array.from({ length: 60 }, () => ask('messages', aSecret(), '203.0.113.1')));
-      const ids = answers.map(expectIds);
+      const responses = await Promise.all(Array.from({ length: 60 }, () => ask('messages', aSecret(), '203.0.113.1')));
+      const ids = responses.map(expectIds);
       expect(new Set(ids).size).toBe(60);
       await ask('messages', 'sk-short', '203.0.113.2');
       const logged = lines.map((line) => (line as { request_id?: string }).request_id ?? '');

@@ -92,13 +92,13 @@ describe('requests to speak another protocol (case 111)', () => {
   });
 
   it('leaves no rows: none of it was a call', async () => {
-    const stranger = await relay.caller();
-    await get('/v1/messages', WEB_SOCKET, stranger.key);
-    expect(await relay.calls(stranger)).toEqual([]);
+    const otherUser = await relay.caller();
+    await get('/v1/messages', WEB_SOCKET, otherUser.key);
+    expect(await relay.calls(otherUser)).toEqual([]);
   });
 });
 
-/** Of the next answer, which comes in one piece. */
+/** Of the next response, which comes in one piece. */
 async function firstLine(socket: Socket): Promise<string | undefined> {
   const [bytes] = (await once(socket, 'data')) as [Buffer];
   return bytes.toString('latin1').split('\r\n')[0];

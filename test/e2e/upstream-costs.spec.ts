@@ -6,7 +6,7 @@ import {
   responseIn,
   destroy,
   type ProtocolEndpoint,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   eventsIn,
   hang,
@@ -83,7 +83,7 @@ describe.each(PROTOCOLS)('upstream costs of calls (%s)', (protocol) => {
   });
 
   it('are those of the attempt that served, when the one before was refused', async () => {
-    const row = await ask('two', true, errorAnswer(protocol, 503), good);
+    const row = await ask('two', true, errorResponse(protocol, 503), good);
     expect(row).toMatchObject({ status: 'succeeded', upstream_cost: AT_SECOND });
     expect(await costs(row)).toEqual(['0', AT_SECOND]);
   });
@@ -107,13 +107,13 @@ describe.each(PROTOCOLS)('upstream costs of calls (%s)', (protocol) => {
   });
 
   it('are nothing when every channel refused', async () => {
-    const row = await ask('two', false, errorAnswer(protocol, 503), errorAnswer(protocol, 500));
+    const row = await ask('two', false, errorResponse(protocol, 503), errorResponse(protocol, 500));
     expect(row).toMatchObject({ status: 'failed', cost: '0', upstream_cost: '0' });
     expect(await costs(row)).toEqual(['0', '0']);
   });
 
   it('are nothing of a refusal, also where the channel does not say what the model costs', async () => {
-    const row = await ask('half', false, errorAnswer(protocol, 503), good);
+    const row = await ask('half', false, errorResponse(protocol, 503), good);
     expect(await costs(row)).toEqual(['0', AT_SECOND]);
     expect(row).toMatchObject({ status: 'succeeded', upstream_cost: AT_SECOND });
   });
@@ -178,7 +178,7 @@ describe.each(PROTOCOLS)('upstream costs of calls (%s)', (protocol) => {
 
   it('stand beside the name that the upstream gave the request', async () => {
     const named = (headers: Record<string, string>): Script => responseIn(protocol, { usage: USAGE, headers });
-    const refused = errorAnswer(protocol, 503, undefined, { 'request-id': `r-${'x'.repeat(300)}` });
+    const refused = errorResponse(protocol, 503, undefined, { 'request-id': `r-${'x'.repeat(300)}` });
     const { id } = await ask('two', false, refused, named({ 'x-request-id': 'up-1', 'request-id': 'other' }));
     expect(await relay.attempts(id)).toMatchObject([
       { upstream_request_id: `r-${'x'.repeat(198)}` },

@@ -90,9 +90,9 @@ describe('the pages of the usage log', () => {
   });
 
   it('show a real call as soon as its client has seen its end, with everything that is asked of a row', async () => {
-    const answer = await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello', stream: true });
-    const id = answer.headers.get('x-request-id')!;
-    await answer.text();
+    const response = await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello', stream: true });
+    const id = response.headers.get('x-request-id')!;
+    await response.text();
     const { cost, prompt_tokens: prompt, completion_tokens: completion } = await relay.onlyCall(ann);
     const html = await page(LOG);
     expect(rows(html)).toEqual([id]);
@@ -124,7 +124,7 @@ describe('the pages of the usage log', () => {
     expect(trace).not.toContain('vendor-m-2026');
   });
 
-  it('say until when an answer is kept, to its account alone, and delete it at once', async () => {
+  it('say until when a response is kept, to its account alone, and delete it at once', async () => {
     const id = await row(ann, 1);
     const { accountId, keyId, key } = ann;
     const kept = await relay.get(StoredResponses).store(

@@ -42,19 +42,23 @@ const LANES: readonly (readonly [client: ProtocolEndpoint, upstream: Upstream])[
 const WAYS = LANES.flatMap(([client, upstream]) => [false, true].map((stream) => [client, upstream, stream] as const));
 
 /** 11 tokens in o200k_base, as published. */
-const ANSWER: AnswerOptions = {
+const RESPONSE: AnswerOptions = {
   text: ['Hel', 'lo, Wor', 'ld! How are y', 'ou today? ', '🌍'],
   usage: { prompt: 9, completion: 7 },
 };
 const SAID_TOKENS = 11;
-/** `Hello` from one user: one token, 4 around a message, 3 before the answer. */
+/** `Hello` from one user: one token, 4 around a message, 3 before the response. */
 const PROMPT_TOKENS = 8;
 
 const world = usePairsRelay();
 
-/** An answer whose totals are these; undefined: left out. */
-const reporting = (upstream: Upstream, totals: readonly [input: unknown, output: unknown], answer = ANSWER): Script =>
-  variantOf(upstream, answer, (value) => {
+/** A response whose totals are these; undefined: left out. */
+const reporting = (
+  upstream: Upstream,
+  totals: readonly [input: unknown, output: unknown],
+  response = RESPONSE,
+): Script =>
+  variantOf(upstream, response, (value) => {
     const names = TOTALS[upstream];
     if (!names.some((name) => name in value)) return value;
     const { totalTokenCount: _total, total_tokens: _sum, ...rest } = value;
@@ -162,7 +166,7 @@ describe('F6: a report that cannot be true', () => {
   );
 
   it.each(WAYS)(
-    'is charged for the answer as counted: %s client, %s, streamed: %s',
+    'is charged for the response as counted: %s client, %s, streamed: %s',
     async (client, upstream, stream) => {
       const limit = { [client === 'responses' ? 'max_output_tokens' : 'max_tokens']: 100 };
       world.relay.upstream.script(reporting(upstream, [9, 75_000_000]));
@@ -198,8 +202,8 @@ describe('F6: a report that cannot be true', () => {
     const packed = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     world.relay.upstream.script([head(200, packed), bytes(Buffer.concat(parts)), end()]);
     const caller = await world.relay.caller({ credit: '100' });
-    const asked = aRequest('chat-completions', { model: 'over-chat-completions', max_tokens: 100 });
-    const response = await world.relay.post(PATHS['chat-completions'], caller.key, asked);
+    const requested = aRequest('chat-completions', { model: 'over-chat-completions', max_tokens: 100 });
+    const response = await world.relay.post(PATHS['chat-completions'], caller.key, requested);
     // What has expanded to 8 MB passes; the connection breaks where it expands too far.
     await expect(response.text()).rejects.toThrow('terminated');
     expect(await world.relay.onlyCall(caller)).toMatchObject({
@@ -212,7 +216,7 @@ describe('F6: a report that cannot be true', () => {
 
   it('does not end a stream for want of money when it begins with a prompt of ten billion tokens', async () => {
     const caller = await world.relay.caller({ credit: '0.05' });
-    const events = eventsIn('messages', ANSWER);
+    const events = eventsIn('messages', RESPONSE);
     const wrong = changedEvents(events.slice(0, 1), (value) =>
       'input_tokens' in value ? { ...value, input_tokens: 1e10 } : value,
     );
@@ -328,14 +332,14 @@ describe('an honest report that is far from what can be seen', () => {
       { previous_response_id: 'resp_1' },
     ],
   ])('is charged as it is: %s', async (...row) => {
-    const [, client, upstream, answer, request] = row;
+    const [, client, upstream, response, request] = row;
     for (const stream of [false, true]) {
-      world.relay.upstream.script(responseIn(upstream, answer));
+      world.relay.upstream.script(responseIn(upstream, response));
       expect(await rowOf(client, upstream, { ...request, stream })).toMatchObject({
         status: 'succeeded',
         billing_basis: 'reported',
-        prompt_tokens: `${answer.usage?.prompt}`,
-        completion_tokens: `${answer.usage?.completion}`,
+        prompt_tokens: `${response.usage?.prompt}`,
+        completion_tokens: `${response.usage?.completion}`,
         upstream_report: null,
       });
     }

@@ -197,7 +197,7 @@ describe('R7: a stream of an upstream, however it is written down', () => {
     });
 
     it.each(PROTOCOLS)(
-      'takes a complete answer for one though the connection breaks behind it: %s',
+      'takes a complete response for one though the connection breaks behind it: %s',
       async (protocol) => {
         const whole = encodeEvents(eventsOf(protocol)).toString();
         const reset: Script = [bytes(whole), { type: 'delay', ms: 20 }, { type: 'destroy', how: 'reset' }];
@@ -216,7 +216,7 @@ describe('R7: a stream of an upstream, however it is written down', () => {
   });
 });
 
-/** What ends an answer: a finish reason, the terminal event, the marker. */
+/** What ends a response: a finish reason, the terminal event, the marker. */
 function isEnd(data: ScriptedEvent['data']): boolean {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return /\[DONE\]|"finish_reason":"|"message_stop"|"response\.completed"/.test(text);

@@ -14,7 +14,7 @@ import {
   encodeEvent,
   encodeEvents,
   end,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   eventsIn,
   gate,
@@ -34,7 +34,7 @@ const PRELUDE_MS = 250;
 const LONG_PRELUDE_MS = 600_000;
 const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
-/** The events of an answer: those before its first content, and the others. Without the upstream's own pings. */
+/** The events of a response: those before its first content, and the others. Without the upstream's own pings. */
 function parts(protocol: ProtocolEndpoint): {
   all: ScriptedEvent[];
   prelude: ScriptedEvent[];
@@ -150,7 +150,7 @@ describe('when the relay writes', () => {
     describe.each(PROTOCOLS)('%s', (protocol) => {
       const begunPing = protocol === 'messages' ? PING : COMMENT;
 
-      it('keeps the client alive before and within an answer, and costs no sequence number (cases 24 and 30)', async () => {
+      it('keeps the client alive before and within a response, and costs no sequence number (cases 24 and 30)', async () => {
         const { all, prelude, content } = parts(protocol);
         const [start, more] = [gate(), gate()];
         const client = await ask(protocol, [
@@ -206,7 +206,7 @@ describe('when the relay writes', () => {
       });
 
       it('sends nothing of the kind to a client that asked for no stream (case 24)', async () => {
-        const whole = await ask(protocol, [delay(3 * KEEP_ALIVE_MS), errorAnswer(protocol, 400)], false);
+        const whole = await ask(protocol, [delay(3 * KEEP_ALIVE_MS), errorResponse(protocol, 400)], false);
         expect((await whole.head).status).toBe(400);
         expect(whole.text).not.toContain('keepalive');
         whole.close();
@@ -214,7 +214,7 @@ describe('when the relay writes', () => {
 
       it('tells a failure of the upstream inside the stream once a keep-alive has gone out (cases 30 and 98)', async () => {
         const fail = gate();
-        const client = await ask(protocol, [waitFor(fail), errorAnswer(protocol, 500)]);
+        const client = await ask(protocol, [waitFor(fail), errorResponse(protocol, 500)]);
         expect((await client.head).status).toBe(200);
         await eventually(() => expect(client.text).toContain(COMMENT));
         fail.open();

@@ -51,9 +51,9 @@ describe('the page of the wallet', () => {
   };
 
   it('is signed-in users', async () => {
-    const stranger = new (browser.constructor as typeof PageVisitor)(relay.url);
+    const otherUser = new (browser.constructor as typeof PageVisitor)(relay.url);
     for (const path of ['/wallet', '/wallet/top-ups.csv', '/wallet/consumption.csv'])
-      expect((await stranger.get(path)).location).toMatch(/^\/sign-in/);
+      expect((await otherUser.get(path)).location).toMatch(/^\/sign-in/);
   });
 
   it('adds up: balance = top-ups less consumption, to the nano-dollar, on the page and in both CSVs', async () => {
@@ -90,8 +90,8 @@ describe('the page of the wallet', () => {
     browser = await signedIn(relay, ann.accountId);
     expect((await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello' })).status).toBe(429);
     const given = await code(5_000_000_000n);
-    const answer = await redeem(given.toLowerCase().replaceAll('-', ' '));
-    expect([answer.status, answer.location]).toEqual([303, '/wallet']);
+    const response = await redeem(given.toLowerCase().replaceAll('-', ' '));
+    expect([response.status, response.location]).toEqual([303, '/wallet']);
     expect((await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello' })).status).toBe(200);
     const { text } = await browser.get('/wallet');
     expect(text).toContain('$5.00 added');

@@ -131,7 +131,7 @@ describe('connections of Responses over WebSocket', () => {
       expect(relay.upstream.requests).toHaveLength(0);
     });
 
-    it('when pings remain without an answer, and not while they are answered', async () => {
+    it('when pings remain without a response, and not while they are answered', async () => {
       const dead = new WebSocket(`${relay.url.replace('http', 'ws')}/v1/responses`, {
         headers: { authorization: `Bearer ${caller.key}` },
         autoPong: false,

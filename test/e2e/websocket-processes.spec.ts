@@ -62,20 +62,20 @@ describe('WebSockets of a process', () => {
 
   it('that is killed lose no call: before the upstream responds, in the middle, and between two', async () => {
     await start(LONG_MS);
-    const [asked, streaming, between] = [await open(), await open(), await open()];
+    const [requested, streaming, between] = [await open(), await open(), await open()];
     world.relay.upstream.script(({ json }) => {
       const { input } = json as { input: string };
       if (input === 'hang') return hang();
       return input === 'half' ? inHalves(() => new Promise(() => undefined)) : responseIn('responses');
     });
     await between.respond({ ...HELLO, store: false });
-    asked.create({ ...HELLO, input: 'hang' });
+    requested.create({ ...HELLO, input: 'hang' });
     streaming.create({ ...HELLO, input: 'half' });
     await streaming.message('response.output_text.delta');
     await eventually(() => expect(world.relay.upstream.requests).toHaveLength(3));
     process.kill(world.service.relayPid, 'SIGKILL');
     await eventually(() =>
-      expect([asked, streaming, between].map(({ closed }) => closed?.code)).toEqual([1006, 1006, 1006]),
+      expect([requested, streaming, between].map(({ closed }) => closed?.code)).toEqual([1006, 1006, 1006]),
     );
     // The application in this process sweeps.
     const ended = await eventually(() => rows(3), TIMEOUT_MS);

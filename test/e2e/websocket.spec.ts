@@ -7,7 +7,7 @@ import type { StoredCall } from '../support/relay-app.js';
 import {
   delay,
   endlessStream,
-  errorAnswer,
+  errorResponse,
   eventsAround,
   eventsIn,
   gate,
@@ -309,9 +309,9 @@ describe('Responses over WebSocket', () => {
     ])('of %s, and go on', async (_, request, error) => {
       const client = await connect();
       client.create(request);
-      const told = await client.message('error');
-      expect(told).toMatchObject(error);
-      expect(told['headers']).toMatchObject({ 'x-should-retry': 'false', 'x-request-id': expect.any(String) });
+      const reported = await client.message('error');
+      expect(reported).toMatchObject(error);
+      expect(reported['headers']).toMatchObject({ 'x-should-retry': 'false', 'x-request-id': expect.any(String) });
       await client.respond(HELLO);
     });
 
@@ -335,7 +335,7 @@ describe('Responses over WebSocket', () => {
     });
 
     it('of upstreams, after others were tried', async () => {
-      world.relay.upstream.script(errorAnswer('responses', 429));
+      world.relay.upstream.script(errorResponse('responses', 429));
       const client = await connect();
       client.create(HELLO);
       expect(await client.message('error')).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });

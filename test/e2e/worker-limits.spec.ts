@@ -8,13 +8,13 @@ const PRIMARY = resolve(import.meta.dirname, '../support/counting-primary.mjs');
 
 describe('rate limits of the workers of one service', () => {
   let primary: ChildProcess;
-  let answers: (Decision & { readonly id: string })[];
+  let responses: (Decision & { readonly id: string })[];
   beforeAll(async () => {
     primary = fork(PRIMARY);
     await once(primary, 'message');
-    answers = [];
+    responses = [];
     primary.on('message', (message) => {
-      if (typeof message === 'object') answers.push(message as never);
+      if (typeof message === 'object') responses.push(message as never);
     });
   }, TIMEOUT_MS);
   afterAll(() => primary.disconnect());
@@ -29,7 +29,7 @@ describe('rate limits of the workers of one service', () => {
     const first = (acquisitions += count) - count;
     const ids = Array.from({ length: count }, (_, index) => `acquisition ${first + index}`);
     ids.forEach((id, index) => primary.send([workers[index % workers.length], { ...acquisition, id }]));
-    const ours = (): typeof answers => answers.filter(({ id }) => ids.includes(id));
+    const ours = (): typeof responses => responses.filter(({ id }) => ids.includes(id));
     await eventually(() => expect(ours()).toHaveLength(count), 20_000);
     return ours().filter(({ refusal }) => refusal === undefined).length;
   };

@@ -29,8 +29,8 @@ describe('the metrics of a service of several workers', () => {
   /** What a worker says, and how long it took. */
   async function ask(id: number): Promise<{ counted: number; processes: number; tookMs: number }> {
     const begunMs = performance.now();
-    const answer = await fetch(`http://127.0.0.1:${worker(id).port}/`);
-    const measured: MetricValues = readMetrics(await answer.text());
+    const response = await fetch(`http://127.0.0.1:${worker(id).port}/`);
+    const measured: MetricValues = readMetrics(await response.text());
     const counted = measured.get('switchboard_counted_total') ?? 0;
     return { counted, processes: measured.get('switchboard_processes') ?? 0, tookMs: performance.now() - begunMs };
   }

@@ -98,7 +98,7 @@ describe('a service with two workers', () => {
     });
   }
 
-  /** Answers with the first half of a stream, and with the second when the gate opens. */
+  /** Responses with the first half of a stream, and with the second when the gate opens. */
   const inHalves =
     (until: Promise<void>): Script =>
     ({ protocol = 'messages' }) => {

@@ -1,4 +1,4 @@
-/** What must hold of one call of the fault matrix: its answer, its row, its attempts, its money. */
+/** What must hold of one call of the fault matrix: its response, its row, its attempts, its money. */
 
 import { DataSource } from 'typeorm';
 import { expectError, expectIds } from '../support/api-errors.js';
@@ -8,7 +8,7 @@ import type { StoredCall } from '../support/relay-app.js';
 import type { ProtocolEndpoint, JsonObject, RecordedRequest } from '../support/scripted-upstream.js';
 import { readResponse, readStream } from '../support/protocol-doubles.js';
 import { type ReadEvent, readEvents, withoutKeepAlives } from '../support/stream-text.js';
-import { ANSWER, BEGINNING, SECOND_ANSWER, SECOND_USAGE, USAGE } from './fault-scripts.js';
+import { RESPONSE, BEGINNING, SECOND_RESPONSE, SECOND_USAGE, USAGE } from './fault-scripts.js';
 import type { Failure } from './faults.js';
 import { type MatrixCall, type Cell, channelOf, type MatrixRelay } from './matrix-relay.js';
 
@@ -23,10 +23,10 @@ const CREDIT = 10_000_000_000n;
 /** `$1` per million tokens in, `$10` out, in nanos. */
 const priceOf = (prompt: number, output: number): bigint => BigInt(prompt * 1000 + output * 10_000);
 const PRIVATE = /127\.0\.0\.1|localhost|ECONN|socket|upstream-secret/i;
-/** What only an answer that is complete has in it. */
+/** What only a response that is complete has in it. */
 const CLEAN_END = /\[DONE\]|"finish_reason":"|message_stop|response\.completed|response\.incomplete/;
 
-/** Whether the upstream of the cell is asked for a stream: a translated answer is, whoever it is for. */
+/** Whether the upstream of the cell is asked for a stream: a translated response is, whoever it is for. */
 const isStreamedUp = ({ stream, client, upstream }: Cell): boolean => stream || client !== upstream;
 
 export const isPossible = (cell: Cell): boolean => cell.fault.onlyStreams !== true || isStreamedUp(cell);
@@ -45,28 +45,31 @@ function outcomeOf(cell: Cell): Outcome {
 
 /** Asks, and checks everything. */
 export async function expectCell(world: MatrixRelay, cell: Cell): Promise<void> {
-  const asked = await world.ask(cell);
+  const requested = await world.ask(cell);
   const outcome = outcomeOf(cell);
-  await expectAnswer(cell, outcome, asked.response);
-  const row = await world.relay.onlyCall(asked.caller);
-  await Promise.all(asked.requests.map(({ closed }) => closed));
-  expectRow(cell, outcome, row, asked.response);
-  expectCharge(world, outcome, row, asked.requests);
+  await expectResponse(cell, outcome, requested.response);
+  const row = await world.relay.onlyCall(requested.caller);
+  await Promise.all(requested.requests.map(({ closed }) => closed));
+  expectRow(cell, outcome, row, requested.response);
+  expectCharge(world, outcome, row, requested.requests);
   await expectAttempts(world, cell, outcome, row);
-  await expectWallet(world, asked, row);
+  await expectWallet(world, requested, row);
 }
 
-async function expectAnswer(cell: Cell, outcome: Outcome, response: Response): Promise<void> {
+async function expectResponse(cell: Cell, outcome: Outcome, response: Response): Promise<void> {
   if (outcome.end === 'refused') return expectRefusal(cell, outcome.failure, response);
   const text = await response.text();
   expect([response.status, text.slice(0, 500)]).toEqual([200, expect.anything()]);
   const id = expectIds(response);
   if (outcome.end === 'broken') return expectBroken(cell, outcome.failure, text, id);
-  const heard = cell.stream ? readStream(cell.client, text) : readResponse(cell.client, JSON.parse(text) as JsonObject);
-  const [words, usage] = outcome.by === 'first' ? [cell.fault.says ?? ANSWER, USAGE] : [SECOND_ANSWER, SECOND_USAGE];
+  const received = cell.stream
+    ? readStream(cell.client, text)
+    : readResponse(cell.client, JSON.parse(text) as JsonObject);
+  const [words, usage] =
+    outcome.by === 'first' ? [cell.fault.says ?? RESPONSE, USAGE] : [SECOND_RESPONSE, SECOND_USAGE];
   // By its length first: of an event of 2 MB nobody wants to read a difference.
-  expect([heard.text.length, heard.text === words]).toEqual([words.length, true]);
-  expect(heard).toMatchObject({ stop: 'end', usage });
+  expect([received.text.length, received.text === words]).toEqual([words.length, true]);
+  expect(received).toMatchObject({ stop: 'end', usage });
 }
 
 async function expectRefusal({ client }: Cell, failure: Failure, response: Response): Promise<void> {
@@ -76,7 +79,7 @@ async function expectRefusal({ client }: Cell, failure: Failure, response: Respo
   if (retryAfter !== undefined) expect(response.headers.get('retry-after')).toBe(retryAfter);
 }
 
-/** The beginning of one answer, and then the failure in the client's own words: no other answer, and no clean end. */
+/** The beginning of one response, and then the failure in the client's own words: no other response, and no clean end. */
 function expectBroken({ client }: Cell, { situation }: Failure, text: string, id: string): void {
   const events = readEvents(withoutKeepAlives(text));
   const at = failureIn(events);
@@ -101,7 +104,7 @@ function textIn(protocol: ProtocolEndpoint, { data }: ReadEvent): string {
 }
 
 function expectRow(cell: Cell, outcome: Outcome, row: StoredCall, response: Response): void {
-  // Of a second channel only an answer is expected.
+  // Of a second channel only a response is expected.
   const by = outcome.end === 'answered' ? outcome.by : 'first';
   expect(row).toMatchObject({
     id: response.headers.get('x-request-id'),
@@ -120,7 +123,7 @@ function expectRow(cell: Cell, outcome: Outcome, row: StoredCall, response: Resp
 
 /**
  * What the upstreams would bill for a call, less what is given away by rule: exactly what was reported; nothing for no
- * answer, nor for attempts that another channel has mended; of an answer that broke off, about what was sent of it.
+ * answer, nor for attempts that another channel has mended; of a response that broke off, about what was sent of it.
  */
 function dueFor(
   outcome: Outcome,

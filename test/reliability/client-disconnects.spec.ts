@@ -6,13 +6,13 @@ import { type ProtocolEndpoint, pacedStream, type RecordedRequest } from '../sup
 
 /** Of each pair, as many streamed as whole. */
 const CALLS_OF_PAIR = 8;
-/** As long as an answer takes; it is left at any moment of that. */
+/** As long as a response takes; it is left at any moment of that. */
 const LASTS_MS = 400;
 const PIECES = 20;
 /** Half of them at least: of the rest a machine that is busy with other things may be late. */
 const ABORT_MS = 100;
 
-/** Evenly spread over the answer, and the same in every run. */
+/** Evenly spread over the response, and the same in every run. */
 const momentOf = (index: number): number => ((index * 0.618_033_988_75) % 1) * LASTS_MS;
 
 interface DisconnectCase extends Pair {
@@ -31,7 +31,7 @@ const LEAVINGS: readonly DisconnectCase[] = PAIRS.flatMap((pair, number) =>
 describe('R4: clients that leave at any moment', () => {
   const world = usePairsRelay();
 
-  /** Calls and leaves. @returns when it left; undefined when the answer was there before */
+  /** Calls and leaves. @returns when it left; undefined when the response was there before */
   async function leave({ client, model, stream, afterMs, mark }: DisconnectCase): Promise<number | undefined> {
     const leaving = new AbortController();
     let leftAt: number | undefined;

@@ -84,7 +84,7 @@ describe('whom calls ask', () => {
     expect(rests.find(subject)).toBeUndefined();
   });
 
-  it('R2: an answer that comes after another call has tried and failed changes nothing of the new rest', async () => {
+  it('R2: a response that comes after another call has tried and failed changes nothing of the new rest', async () => {
     await start([{ name: 'a' }], { minOutcomes: 1, probeMs: 1 });
     await attempt(aCall(), BROKEN);
     clock.pass(5);
@@ -98,7 +98,7 @@ describe('whom calls ask', () => {
     expect(refusal().kind).toBe('server_is_overloaded');
   });
 
-  it('R2: a channel that fails half of its calls is left alone, longer each time, until one call gets an answer', async () => {
+  it('R2: a channel that fails half of its calls is left alone, longer each time, until one call gets a response', async () => {
     await start([{ name: 'a' }]);
     for (const outcome of [undefined, undefined, BROKEN, BROKEN]) expect(await attempt(aCall(), outcome)).toBe('a');
     // What is not the upstream's fault is not counted.
@@ -120,7 +120,7 @@ describe('whom calls ask', () => {
     // Open to all, and it begins anew: four failures are too few again.
     for (let count = 0; count < 4; count += 1) expect(await attempt(aCall(), BROKEN)).toBe('a');
     expect(await attempt(aCall())).toBe('a');
-    // But an answer that breaks off is what the others would get as well.
+    // But a response that breaks off is what the others would get as well.
     await fail(probe, BROKEN);
     expect(await attempt(aCall())).toBeUndefined();
   });

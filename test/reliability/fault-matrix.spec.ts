@@ -24,7 +24,7 @@ function cellsOf(fault: EntryError, stream: boolean, isDouble: boolean): Cell[] 
 /** What keeps this process from ending. */
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-describe('R1: one answer or one error, and never two, whatever the upstream does', () => {
+describe('R1: one response or one error, and never two, whatever the upstream does', () => {
   let world: MatrixRelay;
   let timersBefore: number;
   beforeAll(async () => {

@@ -27,51 +27,51 @@ export interface Scene {
 
 /** Tokens of the prompt, as the upstream counts them. */
 export const PROMPT_TOKENS = 400;
-const ANSWER_TOKENS = 200;
+const RESPONSE_TOKENS = 200;
 const BEGUN_TOKENS = 80;
 
 /** What the first channel says, and the second. */
-const WORDS = ['Alpha', ...prose(ANSWER_TOKENS)];
-export const ANSWER = WORDS.join('');
-export const SECOND_ANSWER = `Omega${prose(20).join('')}`;
-/** Up to where an answer is cut off that has begun. */
+const WORDS = ['Alpha', ...prose(RESPONSE_TOKENS)];
+export const RESPONSE = WORDS.join('');
+export const SECOND_RESPONSE = `Omega${prose(20).join('')}`;
+/** Up to where a response is cut off that has begun. */
 export const BEGINNING = WORDS.slice(0, 1 + BEGUN_TOKENS).join('');
 export const large = `Alpha${'x'.repeat(2 * 1024 * 1024)}`;
 
 /** What either channel reports: each call that is answered costs so much, and no other so much. */
-export const USAGE = { prompt: PROMPT_TOKENS, completion: ANSWER_TOKENS };
+export const USAGE = { prompt: PROMPT_TOKENS, completion: RESPONSE_TOKENS };
 export const SECOND_USAGE = { prompt: PROMPT_TOKENS, completion: 20 };
 
 const FINISHED = { text: WORDS, usage: USAGE };
 const JSON_HEAD = { 'content-type': 'application/json' };
 
-export const answerOf =
+export const responseOf =
   (text: string) =>
   ({ protocol }: Scene): Script =>
     responseIn(protocol, { text, usage: USAGE });
 
-export const secondAnswer = (protocol: string): Script =>
-  responseIn(protocol, { text: SECOND_ANSWER, usage: SECOND_USAGE });
+export const secondResponse = (protocol: string): Script =>
+  responseIn(protocol, { text: SECOND_RESPONSE, usage: SECOND_USAGE });
 
 export const bytewise = ({ protocol }: Scene): Script => [
   chunkEvery(1),
   responseIn(protocol, { text: 'Alpha', usage: USAGE }),
 ];
 
-/** The head of an answer, which has been read before anything follows. */
+/** The head of a response, which has been read before anything follows. */
 export const opened = ({ streamed }: Scene): Script => [streamed ? streamHead() : head(200, JSON_HEAD), arrived()];
 
 /** What comes before the first content. */
 export const prelude = ({ protocol }: Scene): Script => [sse(divided(protocol).prelude), arrived()];
 
-/** The head and a part of the answer, which have been read before anything follows. */
+/** The head and a part of the response, which have been read before anything follows. */
 export const begun = (scene: Scene): Script => {
   const { prelude: first, begun: words } = divided(scene.protocol);
   const part = scene.streamed ? sse([...first, ...words]) : bytes(wholeParts(scene.protocol)[0]);
   return [opened(scene), part, arrived()];
 };
 
-/** What is left of an answer behind a part of it. */
+/** What is left of a response behind a part of it. */
 export const rest = ({ protocol, streamed }: Scene, behind: 'prelude' | 'begun'): Script => {
   const { begun: words, rest: others } = divided(protocol);
   if (streamed) return sse(behind === 'prelude' ? [...words, ...others] : others);
@@ -113,7 +113,7 @@ function divided(protocol: string): StreamParts {
   return parts;
 }
 
-/** An unstreamed answer in two, cut where a stream is. */
+/** An unstreamed response in two, cut where a stream is. */
 function wholeParts(protocol: string): [string, string] {
   const body = JSON.stringify(vendorOf(protocol).body(FINISHED));
   const at = body.indexOf(BEGINNING) + BEGINNING.length;

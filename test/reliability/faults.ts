@@ -13,7 +13,7 @@ import {
 } from '../support/api-errors.js';
 import {
   end,
-  errorAnswer,
+  errorResponse,
   errorEvents,
   hang,
   jsonAnswer,
@@ -22,8 +22,8 @@ import {
   sse,
 } from '../support/scripted-upstream.js';
 import {
-  ANSWER,
-  answerOf,
+  RESPONSE,
+  responseOf,
   begun,
   bytewise,
   garbled,
@@ -54,7 +54,7 @@ export interface EntryError {
   readonly status: number | null;
   /** Content has been sent before: a client that has asked for a stream has seen it. */
   readonly isBegun?: true;
-  /** Undefined when there is no fault in it for that upstream: then the answer is `says`. */
+  /** Undefined when there is no fault in it for that upstream: then the response is `says`. */
   readonly failure: (scene: Scene) => Failure | undefined;
   readonly says?: string;
 }
@@ -99,7 +99,7 @@ const status = (
   name: `status ${code}${about}${after === undefined ? '' : ` with Retry-After: ${after}`}`,
   status: code,
   play: ({ protocol }) =>
-    errorAnswer(protocol, code, error && { error }, after === undefined ? {} : { 'retry-after': after }),
+    errorResponse(protocol, code, error && { error }, after === undefined ? {} : { 'retry-after': after }),
   failure: () => ({ situation, ...failure }),
 });
 
@@ -140,7 +140,7 @@ const PATIENCE: readonly EntryError[] = [
   }),
 ];
 
-const ANSWERS: readonly EntryError[] = [
+const RESPONSES: readonly EntryError[] = [
   cut('an end behind the headers', { status: 200, play: (scene) => [opened(scene), end()] }),
   cut('an end behind the prelude', {
     onlyStreams: true,
@@ -205,11 +205,11 @@ const REFUSALS: readonly EntryError[] = [
   status(529, OVERLOADED, { after: '7', retryAfter: '7' }),
 ];
 
-/** No faults, but answers that are easily taken for some. */
+/** No faults, but responses that are easily taken for some. */
 const ODDITIES: readonly EntryError[] = [
-  harmless('nothing that is wrong', { status: 200, play: answerOf(ANSWER) }),
-  harmless('an event of 2 MB', { status: 200, play: answerOf(large), says: large }),
+  harmless('nothing that is wrong', { status: 200, play: responseOf(RESPONSE) }),
+  harmless('an event of 2 MB', { status: 200, play: responseOf(large), says: large }),
   harmless('one byte at a time', { status: 200, play: bytewise, says: 'Alpha' }),
 ];
 
-export const FAULTS: readonly EntryError[] = [...CONNECTION, ...PATIENCE, ...ANSWERS, ...REFUSALS, ...ODDITIES];
+export const FAULTS: readonly EntryError[] = [...CONNECTION, ...PATIENCE, ...RESPONSES, ...REFUSALS, ...ODDITIES];

@@ -7,7 +7,7 @@ import { prose } from '../support/prose.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import type { ProtocolEndpoint, JsonObject, RecordedRequest, Script } from '../support/scripted-upstream.js';
 import type { Pair } from '../support/pairs.js';
-import { PROMPT_TOKENS, secondAnswer } from './fault-scripts.js';
+import { PROMPT_TOKENS, secondResponse } from './fault-scripts.js';
 import type { EntryError } from './faults.js';
 
 /** One call of the matrix. */
@@ -88,7 +88,7 @@ export class MatrixRelay {
     return new MatrixRelay(relay);
   }
 
-  /** Asks what the cell says; the answer is still to be read. */
+  /** Asks what the cell says; the response is still to be read. */
   async ask(cell: Cell): Promise<MatrixCall> {
     const number = this.cells.length;
     const requests: RecordedRequest[] = [];
@@ -107,7 +107,7 @@ export class MatrixRelay {
     const { cell, requests } = this.cells[number]!;
     requests.push(request);
     const protocol = request.protocol!;
-    if (request.headers['x-second'] === 'yes') return secondAnswer(protocol);
+    if (request.headers['x-second'] === 'yes') return secondResponse(protocol);
     return cell.fault.play({ protocol, streamed: request.json['stream'] === true });
   }
 }

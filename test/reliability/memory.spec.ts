@@ -16,11 +16,11 @@ const PROBED = { NODE_OPTIONS: `--import=${pathToFileURL(join(SUPPORT, 'memory-p
 
 const READERS = 30;
 /** What an upstream has for each of them, at least; it is never asked for all of it. */
-const ANSWER_BYTES = 50 * MIB;
+const RESPONSE_BYTES = 50 * MIB;
 const STREAMS = 200;
 /** Past the model's output limit, beyond which estimates are replaced by counts. */
 const COUNTED_BYTES = 4 * MIB;
-/** More than a stream may cost: it must not be kept once the answer has begun. */
+/** More than a stream may cost: it must not be kept once the response has begun. */
 const PROMPT = 'x'.repeat(150 * KIB);
 
 /** The process under test shares its database with an application in this one, which makes callers. */
@@ -54,12 +54,12 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
 
   /** Resident bytes of the relay when what it does not need has been collected. */
   async function memory(): Promise<number> {
-    const told = (): string[] => service.output.match(/memory: \d+ bytes/g) ?? [];
-    const before = told().length;
+    const reported = (): string[] => service.output.match(/memory: \d+ bytes/g) ?? [];
+    const before = reported().length;
     process.kill(service.relayPid, 'SIGUSR2');
     const latest = await eventually(() => {
-      expect(told().length).toBeGreaterThan(before);
-      return told().at(-1);
+      expect(reported().length).toBeGreaterThan(before);
+      return reported().at(-1);
     }, TIMEOUT_MS);
     return Number(/\d+/.exec(latest ?? '')?.[0]);
   }
@@ -111,7 +111,7 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
       expect(relay.upstream.requests).toHaveLength(READERS);
       expect(readers.filter(({ open, taken }) => open && taken > 0)).toHaveLength(READERS);
       // It was the relay that held them back, and not the end of what they have to say.
-      expect(sent / READERS).toBeLessThan(ANSWER_BYTES);
+      expect(sent / READERS).toBeLessThan(RESPONSE_BYTES);
       expect(growth / READERS / MIB).toBeLessThan(2);
     },
     3 * TIMEOUT_MS,
@@ -120,7 +120,7 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
   /** Bytes that the upstream has written when it has not written much for a while. */
   async function standstill(): Promise<number> {
     const total = (): number => relay.upstream.requests.reduce((sum, { sentBytes }) => sum + sentBytes, 0);
-    const readEnough = (): boolean => total() > READERS * ANSWER_BYTES;
+    const readEnough = (): boolean => total() > READERS * RESPONSE_BYTES;
     return eventually(async () => {
       const before = total();
       await sleep(1000);

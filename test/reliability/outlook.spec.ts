@@ -22,7 +22,7 @@ describe('the routing dry run', () => {
       accountId: 'acc_1',
       ...wanted,
     });
-  const told = (wanted?: Partial<SelectionQuery>): readonly (readonly [string, number])[] =>
+  const reported = (wanted?: Partial<SelectionQuery>): readonly (readonly [string, number])[] =>
     outlook(wanted).prospects.map(({ channel: { name }, firstShare }) => [name, firstShare]);
 
   it.each<[string, readonly ChannelSpec[]]>([
@@ -54,7 +54,7 @@ describe('the routing dry run', () => {
     ['nobody of the client’s protocol', [{ name: 'foreign', protocol: 'messages', credentials: ['f1', 'f2'] }]],
   ])('is what calls then do: %s', async (_, channels) => {
     await start(channels);
-    const shares = new Map(told());
+    const shares = new Map(reported());
     const first = new Map<string, number>();
     for (let round = 0; round < ROUNDS; round += 1) {
       const name = (await attempt(aCall()))!;
@@ -65,15 +65,15 @@ describe('the routing dry run', () => {
     // What is sure of the order is the order in which one call asks them.
     const certain = [...shares.keys()].filter((name) => shares.get(name) === 0);
     const call = aCall();
-    const asked: string[] = [];
-    for (const _each of channels) asked.push((await attempt(call, BAD_REQUEST))!);
-    expect(asked.filter((name) => certain.includes(name))).toEqual(certain);
+    const requested: string[] = [];
+    for (const _each of channels) requested.push((await attempt(call, BAD_REQUEST))!);
+    expect(requested.filter((name) => certain.includes(name))).toEqual(certain);
   });
 
   it('makes no request, consumes no randomness and counts nothing', async () => {
     await start([{ name: 'a', concurrency: 1 }, { name: 'b' }]);
-    const before = told();
-    for (let round = 0; round < 20; round += 1) expect(told()).toEqual(before);
+    const before = reported();
+    for (let round = 0; round < 20; round += 1) expect(reported()).toEqual(before);
     expect(world.random.next()).toBe(new SeededRandom(7).next());
     expect(await attempt(aCall())).toBeDefined();
   });

@@ -51,9 +51,9 @@ describe('whom calls ask', () => {
     ]);
     for (let round = 0; round < 100; round += 1) {
       const call = aCall();
-      const asked: (string | undefined)[] = [];
-      for (let turn = 0; turn < 6; turn += 1) asked.push(await attempt(call, BAD_REQUEST));
-      expect(asked).toEqual(['main', 'spare', 'foreign', 'later', 'last', undefined]);
+      const requested: (string | undefined)[] = [];
+      for (let turn = 0; turn < 6; turn += 1) requested.push(await attempt(call, BAD_REQUEST));
+      expect(requested).toEqual(['main', 'spare', 'foreign', 'later', 'last', undefined]);
     }
   });
 
@@ -107,19 +107,19 @@ describe('whom calls ask', () => {
     const units = described.flatMap(({ name, tier, credentials }) =>
       credentials!.map((secret) => ({ name, tier: tier!, secret })),
     );
-    const restsUntilMs = new Map<string, number>();
+    const cooldownEndMs = new Map<string, number>();
     const counts = { drawn: 0, none: 0, rested: 0 };
     for (let round = 0; round < 3000; round += 1) {
       // The database has a clock of its own, for which no time passes here.
       await world.program.get(SharedCooldowns).written();
       clock.pass(random.next() * 3);
       const call = aCall(random.next() < 0.5 ? { affinity: Math.floor(random.next() * 1000) } : {});
-      const askedChannels = new Set<string>();
-      const askedUnits = new Set<string>();
+      const usedChannels = new Set<string>();
+      const usedUnits = new Set<string>();
       for (;;) {
         const usable = units.filter(
           ({ name, secret }) =>
-            !askedChannels.has(name) && !askedUnits.has(secret) && (restsUntilMs.get(secret) ?? 0) <= clock.now(),
+            !usedChannels.has(name) && !usedUnits.has(secret) && (cooldownEndMs.get(secret) ?? 0) <= clock.now(),
         );
         const assignment = await drawn(call);
         if (assignment === undefined) {
@@ -138,10 +138,10 @@ describe('whom calls ask', () => {
         else assignment.succeeded();
         assignment.release();
         if (fate < 0.305) {
-          askedUnits.add(unit!.secret);
-          restsUntilMs.set(unit!.secret, clock.now() + (fate < 0.3 ? seconds : 300) * 1000);
+          usedUnits.add(unit!.secret);
+          cooldownEndMs.set(unit!.secret, clock.now() + (fate < 0.3 ? seconds : 300) * 1000);
           counts.rested += 1;
-        } else askedChannels.add(unit!.name);
+        } else usedChannels.add(unit!.name);
         if (fate >= 0.6) break;
       }
     }

@@ -33,13 +33,13 @@ describe('behind Caddy, with deploy/Caddyfile', () => {
     relay.upstream.script([streamHead(), ...events.map((event, at) => [bytes(event), waitFor(gates[at]!)])]);
     const reader = (await call()).body!.getReader();
     let text = '';
-    const untilHeard = async (word: string): Promise<void> => {
+    const untilReceived = async (word: string): Promise<void> => {
       while (!text.includes(word)) text += Buffer.from((await reader.read()).value!).toString();
     };
     for (const [at, event] of events.entries()) {
       const word = words.find((one) => event.includes(JSON.stringify(one)));
       // The upstream goes on only when this has been read.
-      if (word !== undefined) await untilHeard(word);
+      if (word !== undefined) await untilReceived(word);
       gates[at]!.open();
     }
     expect(text).toContain('three');

@@ -23,7 +23,7 @@ import { ServiceUnderLoad } from '../support/service-under-load.js';
 const MIB = 1024 * 1024;
 /** The promise is 100 ms; the rest is for a busy machine. */
 const ABORT_MS = 1000;
-/** So long the relay waits before it says that an answer still comes. */
+/** So long the relay waits before it says that a response still comes. */
 const KEEP_ALIVE_MS = 100;
 
 describe('behind nginx, with the lines of the documentation', () => {
@@ -63,13 +63,13 @@ describe('behind nginx, with the lines of the documentation', () => {
     const response = await call(aRequest(protocol, { stream: true }), PATHS[protocol]);
     const reader = response.body!.getReader();
     let text = '';
-    const untilHeard = async (word: string): Promise<void> => {
+    const untilReceived = async (word: string): Promise<void> => {
       while (!text.includes(word)) text += Buffer.from((await reader.read()).value!).toString();
     };
     for (const [index, open] of gates.entries()) {
       const word = ['one', 'two', 'three', 'four'].find((one) => JSON.stringify(events[index]!.data).includes(one));
       // The upstream goes on only when this has been read.
-      if (word !== undefined) await untilHeard(word);
+      if (word !== undefined) await untilReceived(word);
       open.open();
     }
     expect(text).toContain('four');
@@ -139,7 +139,7 @@ describe('behind nginx, with the lines of the documentation', () => {
     await eventually(() => expect(client.text).toContain('"type":"error"'));
   });
 
-  it('an answer that is silent for long, and not streamed, is waited for', async () => {
+  it('a response that is silent for long, and not streamed, is waited for', async () => {
     relay.upstream.script([delay(3000), bytes('{"usage":{}}')]);
     expect((await call(aRequest('messages'))).status).toBe(200);
   });

@@ -8,7 +8,7 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { responseIn, type Gate, gate, waitFor } from '../support/scripted-upstream.js';
 import { RedisServer } from '../support/redis-server.js';
 
-/** What a call waits for an answer of Redis at most. */
+/** What a call waits for a response of Redis at most. */
 const TIMEOUT_MS = 250;
 
 describe('rate limits of two processes with one Redis', () => {

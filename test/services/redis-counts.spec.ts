@@ -44,18 +44,20 @@ describe('RedisCounts', () => {
     await Promise.all(processes.map((counts) => counts.close()));
     await server.stop();
   });
-  const acquire = (asked: Acquisition, process = 0): Promise<Decision> => processes[process]!.acquire(asked);
+  const acquire = (requested: Acquisition, process = 0): Promise<Decision> => processes[process]!.acquire(requested);
   const back = ({ id, slots }: Acquisition): void =>
     processes[0]!.release({ id, slots: slots.map(({ key }) => key), corrections: [] });
 
   it('grants exactly the limit to several processes that ask at once', async () => {
-    const asked = Array.from({ length: 500 }, (_, index) => acquire(acquisition([count('requests', 123)]), index % 2));
-    expect((await Promise.all(asked)).filter(isGranted)).toHaveLength(123);
+    const requested = Array.from({ length: 500 }, (_, index) =>
+      acquire(acquisition([count('requests', 123)]), index % 2),
+    );
+    expect((await Promise.all(requested)).filter(isGranted)).toHaveLength(123);
   });
 
   it('has exactly as many running at once as there are slots', async () => {
     const all = Array.from({ length: 300 }, () => acquisition([], [{ key: 'running', limit: 17 }]));
-    const decisions = await Promise.all(all.map((asked, index) => acquire(asked, index % 2)));
+    const decisions = await Promise.all(all.map((requested, index) => acquire(requested, index % 2)));
     expect(decisions.filter(isGranted)).toHaveLength(17);
     const running = all.filter((_, index) => isGranted(decisions[index]!));
     running.slice(0, 5).forEach(back);
@@ -64,10 +66,10 @@ describe('RedisCounts', () => {
   });
 
   it('takes nothing when one of several refuses, and names the one that keeps it waiting for longest', async () => {
-    const asked = (): Acquisition =>
+    const requested = (): Acquisition =>
       acquisition([count('requests', 10), count('tokens', 100, 60)], [{ key: 'running', limit: 5 }]);
-    expect(await acquire(asked())).toMatchObject({ refusal: undefined, statuses: [{ used: 1 }, { used: 60 }] });
-    const refused = await acquire(asked());
+    expect(await acquire(requested())).toMatchObject({ refusal: undefined, statuses: [{ used: 1 }, { used: 60 }] });
+    const refused = await acquire(requested());
     expect(refused.refusal?.which).toBe(1);
     expect(refused.statuses.map(({ used }) => used)).toEqual([1, 60]);
     expect(await client.zcard('test:running')).toBe(1);
@@ -91,11 +93,11 @@ describe('RedisCounts', () => {
   });
 
   it('corrects what was taken, where it was taken', async () => {
-    const asked = acquisition([count('tokens', 1000, 400)]);
-    const { statuses } = await acquire(asked);
+    const requested = acquisition([count('tokens', 1000, 400)]);
+    const { statuses } = await acquire(requested);
     const correct = (amount: number, window = statuses[0]!.window): void =>
       processes[0]!.release({
-        id: asked.id,
+        id: requested.id,
         slots: [],
         corrections: [{ key: 'tokens', windowMs: WINDOW_MS, window, amount }],
       });

@@ -19,7 +19,7 @@ export interface Books {
   readonly wrong: readonly string[];
 }
 
-/** @param whole what each answer that a client saw to its end must have cost, by its id, in nanos */
+/** @param whole what each response that a client saw to its end must have cost, by its id, in nanos */
 export async function checkBooks(program: Program, whole: ReadonlyMap<string, bigint>): Promise<Books> {
   const wrong: string[] = [];
   const check = async (what: string, work: () => Promise<void>): Promise<void> => {

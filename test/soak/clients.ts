@@ -23,7 +23,7 @@ export interface Target {
 }
 
 export class Clients {
-  /** What each answer that was whole must have cost, by its id. */
+  /** What each response that was whole must have cost, by its id. */
   readonly whole = new Map<string, bigint>();
   readonly complaints: string[] = [];
   complaintCount = 0;

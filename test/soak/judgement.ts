@@ -1,4 +1,4 @@
-/** What one answer is, as its client sees it: whole and right, an error as its protocol words it, or neither. */
+/** What one response is, as its client sees it: whole and right, an error as its protocol words it, or neither. */
 
 import { failureIn } from '../support/failed-streams.js';
 import type { ProtocolEndpoint, JsonObject } from '../support/scripted-upstream.js';
@@ -22,9 +22,9 @@ export function judge(protocol: ProtocolEndpoint, stream: boolean, response: Res
       const failure = failureOf(protocol, text, id);
       if (failure !== undefined) return { kind: 'error', said: failure };
     }
-    const heard = stream ? readStream(protocol, text) : readResponse(protocol, JSON.parse(text) as JsonObject);
-    const { prompt, completion } = heard.usage;
-    return { kind: 'whole', costNanos: BigInt(prompt * 1000 + completion * 10_000), text: heard.text };
+    const received = stream ? readStream(protocol, text) : readResponse(protocol, JSON.parse(text) as JsonObject);
+    const { prompt, completion } = received.usage;
+    return { kind: 'whole', costNanos: BigInt(prompt * 1000 + completion * 10_000), text: received.text };
   } catch (error) {
     return { kind: 'improper', said: `${String(error).slice(0, 300)} in ${response.status} …${text.slice(-300)}` };
   }

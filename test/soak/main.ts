@@ -44,11 +44,11 @@ async function run(options: Options): Promise<SoakResult> {
     say('nobody calls any more');
     const books = await checkBooks(program, clients.whole);
     const { whole, excused, left, complaintCount, complaints } = clients;
-    const answers = { whole: whole.size, excused, left, complaintCount, complaints };
+    const responses = { whole: whole.size, excused, left, complaintCount, complaints };
     return {
       startedAt,
       options,
-      answers,
+      responses,
       faultsPlayed: upstream.faultsPlayed,
       windows: windows.all.map(({ what, detail, fromMs, untilMs }) => ({ what, detail, ms: untilMs - fromMs })),
       memory: remembered,

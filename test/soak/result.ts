@@ -8,7 +8,7 @@ import type { Disturbance } from './windows.js';
 export interface SoakResult {
   readonly startedAt: string;
   readonly options: Options;
-  readonly answers: {
+  readonly responses: {
     readonly whole: number;
     readonly excused: number;
     readonly left: number;
@@ -28,29 +28,29 @@ const MOST_GROWTH_PERCENT = 20;
 /** In less the memory has not settled. */
 const JUDGED_MINUTES = 7;
 /** In which nothing went wrong, and nothing was done either. */
-const FEWEST_ANSWERS = 100;
+const FEWEST_RESPONSES = 100;
 
 /** Why it has failed; empty when it has not. */
-export function verdictOf({ answers, memory, books, problems }: SoakResult): string[] {
+export function verdictOf({ responses, memory, books, problems }: SoakResult): string[] {
   const reasons = [...problems, ...books.wrong.slice(0, 5)];
-  if (answers.whole < FEWEST_ANSWERS) reasons.push(`only ${answers.whole} answers came`);
-  if (answers.complaintCount > 0) reasons.push(`${answers.complaintCount} answers that no client should get`);
+  if (responses.whole < FEWEST_RESPONSES) reasons.push(`only ${responses.whole} responses came`);
+  if (responses.complaintCount > 0) reasons.push(`${responses.complaintCount} responses that no client should get`);
   if (memory.watchedMinutes >= JUDGED_MINUTES && memory.growthPercent > MOST_GROWTH_PERCENT)
     reasons.push(`memory grew by ${memory.growthPercent.toFixed(0)} %`);
   return reasons;
 }
 
 export function render(result: SoakResult): string {
-  const { answers, memory, books, options, windows } = result;
+  const { responses, memory, books, options, windows } = result;
   const isJudged = memory.watchedMinutes >= JUDGED_MINUTES;
   const rows = [
     [
       'clients called for',
       `${options.minutes} min, ${options.clients} at a time, ${options.workers} worker(s), seed ${options.seed}`,
     ],
-    ['answers', `${answers.whole} whole, ${answers.left} left by their clients`],
-    ['errors while something was broken', `${answers.excused}, of ${result.faultsPlayed} faults played upstream`],
-    ['errors at any other time', String(answers.complaintCount)],
+    ['responses', `${responses.whole} whole, ${responses.left} left by their clients`],
+    ['errors while something was broken', `${responses.excused}, of ${result.faultsPlayed} faults played upstream`],
+    ['errors at any other time', String(responses.complaintCount)],
     ['broken', summary(windows)],
     [
       'rows',
@@ -68,7 +68,7 @@ export function render(result: SoakResult): string {
   ];
   const width = Math.max(...rows.map(([name = '']) => name.length));
   const lines = rows.map(([name = '', value = '']) => `  ${name.padEnd(width)}  ${value}`);
-  return [...lines, ...[...answers.complaints, ...books.wrong.slice(0, 20)].map((said) => `  ! ${said}`)].join('\n');
+  return [...lines, ...[...responses.complaints, ...books.wrong.slice(0, 20)].map((said) => `  ! ${said}`)].join('\n');
 }
 
 function summary(windows: SoakResult['windows']): string {

@@ -1,7 +1,7 @@
 /**
  * What agents sent, each text and list in it cut short: Codex 0.169.0 as its own kind of provider with a model that it
  * does not know (`codex`) and one that it does (`codex-freeform`), as its built-in provider with its newest model
- * (`codex-built-in`), Claude Code 2.1.328. And how they go on from an answer. Tests that say `agents N` show the Nth of the
+ * (`codex-built-in`), Claude Code 2.1.328. And how they go on from a response. Tests that say `agents N` show the Nth of the
  * things that agents need of a relay: 1 no WebSockets, 2 keys, 3 versions, 4 threads, 5 instructions and members that
  * only the vendor knows, 6 tools, 7 compaction, 8 signed reasoning, 9 errors, 10 broken streams, 11 an end to retries,
  * 12 no questions about trifles.
@@ -18,7 +18,7 @@ export function agentRequest(name: AgentRequest, model: string): JsonObject {
   return { ...(JSON.parse(text) as JsonObject), model };
 }
 
-/** What Codex asks next: all items of the answer, then what became of each call. */
+/** What Codex asks next: all items of the response, then what became of each call. */
 export function codexGoesOn(request: JsonObject, output: readonly JsonObject[], result: string): JsonObject {
   const input = request['input'] as readonly JsonObject[];
   const items = output.map((item) => (item['type'] === 'reasoning' ? { ...item, content: null } : item));
@@ -33,7 +33,7 @@ function resultOf({ type, call_id }: JsonObject, text: string): JsonObject[] {
   return type === 'custom_tool_call' ? [{ type: 'custom_tool_call_output', call_id, output }] : [];
 }
 
-/** What Claude Code asks next: the answer as it came, then what became of each call; the mark of the cache moves on. */
+/** What Claude Code asks next: the response as it came, then what became of each call; the mark of the cache moves on. */
 export function claudeGoesOn(request: JsonObject, content: readonly JsonObject[], result: string): JsonObject {
   const calls = content.filter(({ type }) => type === 'tool_use');
   const results = calls.map(({ id }) => ({

@@ -120,7 +120,7 @@ interface ExpectedError {
   readonly shouldRetry?: 'true' | 'false';
 }
 
-/** Checks an error answer against the table, and everything that holds for all of them. Gives its message, without the id. */
+/** Checks an error response against the table, and everything that holds for all of them. Gives its message, without the id. */
 export async function expectError(
   protocol: ProtocolEndpoint,
   response: Response,

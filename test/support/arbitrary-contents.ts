@@ -15,11 +15,11 @@ import {
   type ToolResultPart,
   type Turn,
 } from '../../src/protocols/contract/index.js';
-import { type AnswerTraits, FAMILY } from './arbitrary-answers.js';
+import { type ResponseTraits, FAMILY } from './arbitrary-responses.js';
 import { anyJsonObject, anyText } from './arbitrary-values.js';
 
 /** What of a random call a protocol has words for. */
-export interface ContentTraits extends AnswerTraits {
+export interface ContentTraits extends ResponseTraits {
   readonly stops: boolean;
   readonly failedResults: boolean;
   readonly imagesInResults: boolean;
@@ -153,7 +153,7 @@ const exchange = (traits: ContentTraits): fc.Arbitrary<Exchange> =>
 function turnsOf(first: readonly Part[], exchanges: readonly Exchange[]): readonly Turn[] {
   const turns = exchanges.flatMap((said, index): Turn[] => {
     const calls = said.calls.map((call, place) => ({ ...call, id: `call_${index}_${place}` }));
-    const answer: Part[] = [
+    const response: Part[] = [
       ...(said.reasoning ? [said.reasoning] : []),
       // Nobody answers with reasoning alone.
       ...(said.text === undefined && calls.length > 0 ? [] : [{ kind: 'text', text: said.text ?? 'Well.' } as const]),
@@ -167,7 +167,7 @@ function turnsOf(first: readonly Part[], exchanges: readonly Exchange[]): readon
       ...(call.isFreeform && { isFreeform: true }),
     }));
     return [
-      { role: 'assistant', parts: answer },
+      { role: 'assistant', parts: response },
       { role: 'user', parts: [...results, ...said.user] },
       ...(said.system === undefined ? [] : [{ role: 'system', parts: [{ kind: 'text', text: said.system }] } as const]),
     ];

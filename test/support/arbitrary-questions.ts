@@ -32,7 +32,7 @@ export const question = fc
     unit: fc.constantFrom<ChartUnit>('minute', 'hour', 'six hours', 'day', 'week'),
     timeZone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Chatham'),
   })
-  .map((asked) => (asked.unit === 'minute' ? { ...asked, span: firstHours(asked.span) } : asked));
+  .map((requested) => (requested.unit === 'minute' ? { ...requested, span: firstHours(requested.span) } : requested));
 
 export type Question = typeof question extends fc.Arbitrary<infer Q> ? Q : never;
 

@@ -10,7 +10,7 @@ import {
   destroy,
   type ProtocolEndpoint,
   end,
-  errorAnswer,
+  errorResponse,
   eventsIn,
   hang,
   jsonAnswer,
@@ -23,7 +23,7 @@ import {
   streamHead,
 } from './scripted-upstream.js';
 import {
-  answerBeside,
+  responseBeside,
   IMAGE,
   lie,
   PADDED_PASS,
@@ -119,7 +119,7 @@ interface ServedCall {
   readonly limit: number;
   /** Laid over every usage object. */
   readonly usage: JsonObject;
-  /** Laid over the whole answer, beside its usage. */
+  /** Laid over the whole response, beside its usage. */
   readonly beside: JsonObject;
   readonly nanos: number;
 }
@@ -128,7 +128,7 @@ interface ServedCall {
 export interface VendorBooks {
   /** So many tokens will come. */
   readonly onServed: (tokens: number) => void;
-  /** The answer is over. */
+  /** The response is over. */
   readonly onBill: (bill: Bill) => void;
 }
 
@@ -150,7 +150,7 @@ export function vendorScript(
   };
 }
 
-/** Tokens that the model has written when its answer ends, unless the request allows for less. */
+/** Tokens that the model has written when its response ends, unless the request allows for less. */
 function tokensSaid({ ending, output }: Pick<VendorOrder, 'ending' | 'output'>): number {
   if (ending === 'left early') return 0;
   return ending === 'cut' || ending === 'left' ? Math.ceil(output / 2 / PIECE) * PIECE : output;
@@ -161,10 +161,10 @@ function serve(
   body: JsonObject,
   { output: wanted, turn, ending }: VendorOrder,
 ): ServedCall {
-  const asked = modelIn(String(body['model']));
+  const requested = modelIn(String(body['model']));
   const prompt = promptIn(body);
   const alternative = alternativeIn(protocol, body);
-  const model = turn && alternative !== undefined ? alternative : asked;
+  const model = turn && alternative !== undefined ? alternative : requested;
   const limit = Number(body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'] ?? Infinity);
   const output = Math.min(limit, wanted);
   const isOpen = turn && REPORTED.includes(ending);
@@ -193,7 +193,7 @@ function serve(
   const reported = { tier: claimedTier, model, searches: claimedSearches, images };
   const claimed = { ...reported, speed: claimedSpeed, geo, passes: claimedPasses };
   const usage = usageBeside(protocol, { ...claimed, prompt, output, written });
-  return { model, prompt, output, stop, limit, nanos, usage, beside: answerBeside(protocol, reported) };
+  return { model, prompt, output, stop, limit, nanos, usage, beside: responseBeside(protocol, reported) };
 }
 
 const costOfPass = ({ model, input, output }: VendorPass, own: string): number =>
@@ -244,12 +244,12 @@ function passesIn(protocol: ProtocolEndpoint, body: JsonObject, input: number, i
 const writtenFor12Hours = (body: JsonObject, prompt: number): number =>
   (body['prompt_cache_options'] as JsonObject | undefined)?.['ttl'] === '12h' ? prompt : 0;
 
-/** What begins and ends a message and who says it; what begins the answer. */
+/** What begins and ends a message and who says it; what begins the response. */
 const AROUND_MESSAGE = 4;
-const BEFORE_ANSWER = 3;
+const BEFORE_RESPONSE = 3;
 
 const promptIn = (body: JsonObject): number =>
-  textsIn(body).reduce((sum, text) => sum + AROUND_MESSAGE + countTokens(text), BEFORE_ANSWER);
+  textsIn(body).reduce((sum, text) => sum + AROUND_MESSAGE + countTokens(text), BEFORE_RESPONSE);
 
 /** Every text of a prompt, wherever the vendor's documents say one may stand. */
 function textsIn({ messages, input, system, instructions }: JsonObject): string[] {
@@ -268,7 +268,7 @@ function textsIn({ messages, input, system, instructions }: JsonObject): string[
 const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
 
 function scriptOf(protocol: ProtocolEndpoint, ending: VendorEnding, served: ServedCall, stream: boolean): Script {
-  if (ending === 'refused') return errorAnswer(protocol, 400);
+  if (ending === 'refused') return errorResponse(protocol, 400);
   if (ending === 'left early') return [hang()];
   const text = inPieces(prose(served.output));
   const options = { text, usage: { prompt: served.prompt, completion: served.output }, stop: served.stop };
@@ -293,16 +293,16 @@ const inPieces = (words: readonly string[]): string[] =>
     words.slice(index * PIECE, (index + 1) * PIECE).join(''),
   );
 
-/** Lays what the vendor says beside the ready-made answer over it, and has it lie about its usage as the ending says. */
+/** Lays what the vendor says beside the ready-made response over it, and has it lie about its usage as the ending says. */
 function laid(value: JsonObject, ending: VendorEnding, served: ServedCall): JsonObject {
-  const isAnswer = (member: JsonObject): boolean => 'model' in member && ('id' in member || 'object' in member);
+  const isResponse = (member: JsonObject): boolean => 'model' in member && ('id' in member || 'object' in member);
   const walk = (member: unknown, name: string): unknown => {
     if (Array.isArray(member)) return member.map((element) => walk(element, ''));
     if (member === null || typeof member !== 'object') return member;
     const own = member as JsonObject;
     if (name === 'usage') return lie(own, served, ending);
     const walked = Object.fromEntries(Object.entries(own).map(([key, inner]) => [key, walk(inner, key)]));
-    return isAnswer(own) ? { ...walked, ...served.beside } : walked;
+    return isResponse(own) ? { ...walked, ...served.beside } : walked;
   };
   return walk(value, '') as JsonObject;
 }

@@ -57,12 +57,12 @@ export class Window {
 }
 
 /** What takes longer does not come any more: Playwright itself would wait for it until the whole test is given up. */
-const ANSWER_MS = 30_000;
+const EVALUATION_MS = 30_000;
 
 /** What a page makes of an expression. @throws Error that names the page, when it has nothing to say in time */
-export async function answerOf<T>(page: Page, expression: string, limitMs = ANSWER_MS): Promise<T> {
-  const answer = page.evaluate<T>(expression).then((value) => ({ value }));
-  const given = await within(answer, limitMs);
+export async function evaluate<T>(page: Page, expression: string, limitMs = EVALUATION_MS): Promise<T> {
+  const response = page.evaluate<T>(expression).then((value) => ({ value }));
+  const given = await within(response, limitMs);
   if (given === undefined)
     throw new Error(`${page.url()} has not answered within ${limitMs} ms: ${expression.slice(0, 80)}`);
   return given.value;
@@ -86,9 +86,9 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
  */
 async function accessibilityFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
   // Evaluated, not added as a script of the page: its own policy forbids that. Once per document.
-  if (!(await answerOf<boolean>(page, `typeof axe === 'object'`))) await answerOf(page, axeSource);
+  if (!(await evaluate<boolean>(page, `typeof axe === 'object'`))) await evaluate(page, axeSource);
   const options = JSON.stringify({ resultTypes: ['violations'], selectors: false, preload: false, runOnly: rules });
-  const violations = await answerOf<AxeViolation[]>(page, `axe.run(${options}).then(({ violations }) => violations)`);
+  const violations = await evaluate<AxeViolation[]>(page, `axe.run(${options}).then(({ violations }) => violations)`);
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary = '' }) => `${id} (${help}): ${html.slice(0, 200)} ${failureSummary}`),
   );
@@ -96,11 +96,11 @@ async function accessibilityFaults(page: Page, rules?: readonly string[]): Promi
 
 /** How many pixels of a page lie to the right of its window. */
 export const sidewaysScroll = (page: Page): Promise<number> =>
-  answerOf(page, 'document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  evaluate(page, 'document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
 /** Names that run under the badge of their row. */
 const coveredNames = (page: Page): Promise<string[]> =>
-  answerOf(
+  evaluate(
     page,
     `[...document.querySelectorAll('tr:has(> th):has(> .badge-cell > .badge)')].filter((row) => {
     const name = document.createRange();
@@ -126,7 +126,7 @@ export async function expectFine({ page, complaints }: Window, name?: string): P
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       // Until it has been painted so.
-      await answerOf(page, 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+      await evaluate(page, 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       if (SHOTS && name !== undefined)
         await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
       const look = { page: page.url(), size, colorScheme };

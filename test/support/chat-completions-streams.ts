@@ -21,10 +21,10 @@ export interface Setting {
 
 export const eventsOf = (stream: string, { content, target }: Setting = {}): CallEvent[] =>
   decoded(upstream.decodeStream(aContent(content), aTarget(target)), stream);
-export const answerOf = (stream: string, setting?: Setting): CallResult => resultOf(eventsOf(stream, setting));
+export const responseOf = (stream: string, setting?: Setting): CallResult => resultOf(eventsOf(stream, setting));
 /** What is said in a stream that has yet to end. */
 export const partsOf = (stream: string, setting?: Setting): readonly ResponsePart[] =>
-  answerOf(`${stream}${finish('stop')}${DONE}`, setting).parts;
+  responseOf(`${stream}${finish('stop')}${DONE}`, setting).parts;
 /** Texts as they are; a call as `id name(arguments)`. */
 export const saidIn = (parts: readonly ResponsePart[]): string[] =>
   parts.map((part) => (part.kind === 'tool-call' ? `${part.id} ${part.name}(${part.arguments})` : part.text));

@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 
-/** Posts a request and gives the answer as it starts. */
-export async function openAnswer(url: string, body: unknown = {}): Promise<[IncomingMessage, ClientRequest]> {
+/** Posts a request and gives the response as it starts. */
+export async function openResponse(url: string, body: unknown = {}): Promise<[IncomingMessage, ClientRequest]> {
   const client = openRequest(url, { method: 'POST', agent: false });
   client.end(JSON.stringify(body));
   const [response] = (await once(client, 'response')) as [IncomingMessage];
@@ -14,7 +14,7 @@ export async function openAnswer(url: string, body: unknown = {}): Promise<[Inco
 }
 
 export async function chunksOf(url: string, body?: unknown): Promise<Buffer[]> {
-  const [response] = await openAnswer(url, body);
+  const [response] = await openResponse(url, body);
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return chunks;

@@ -1,5 +1,5 @@
 // A primary process that counts for its two workers. What it is sent, `[worker, taking]`, that worker asks for, and the
-// answer is sent back; `[worker]` alone kills it.
+// response is sent back; `[worker]` alone kills it.
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import './typescript-hooks.mjs';

@@ -7,7 +7,7 @@ import type { ReadEvent } from './stream-text.js';
 export interface FailedStream {
   /** The request's. */
   readonly id: string;
-  /** The events of the answer itself, pings apart. */
+  /** The events of the response itself, pings apart. */
   readonly sent: readonly ReadEvent[];
   /** Those behind them. */
   readonly ending: readonly ReadEvent[];
@@ -47,17 +47,17 @@ const codexCode = ({ openai: [, , code] }: Situation): string =>
 
 function expectFailedResponse({ id, sent, ending }: FailedStream, situation: Situation): string {
   const code = codexCode(situation);
-  const told = sent.map(({ data }) => JSON.parse(data) as JsonObject);
-  const created = told[0]?.['response'] as JsonObject | undefined;
+  const reported = sent.map(({ data }) => JSON.parse(data) as JsonObject);
+  const created = reported[0]?.['response'] as JsonObject | undefined;
   expect(ending.map(({ event, data }) => event ?? data)).toEqual(['error', 'response.failed', '[DONE]']);
   const [error, failed] = ending.slice(0, 2).map(({ data }) => JSON.parse(data) as JsonObject);
   const { message } = error as { message: string };
   // Flat for one SDK, nested for Open Responses and another.
   const nested = { type: situation.openai[1], code, message, param: null };
-  expect(error).toEqual({ type: 'error', sequence_number: told.length, code, message, param: null, error: nested });
+  expect(error).toEqual({ type: 'error', sequence_number: reported.length, code, message, param: null, error: nested });
   expect(failed).toMatchObject({
     type: 'response.failed',
-    sequence_number: told.length + 1,
+    sequence_number: reported.length + 1,
     response: { object: 'response', status: 'failed', error: { code, message } },
   });
   if (created) expect(failed).toMatchObject({ response: { id: created['id'], created_at: created['created_at'] } });

@@ -93,14 +93,14 @@ export function useKeyPages(): KeyPages {
     return key;
   };
   const call = async (secret: string): Promise<{ status: number; text: string }> => {
-    const answer = await relay.post('/v1/chat/completions', secret, CALL);
-    return { status: answer.status, text: await answer.text() };
+    const response = await relay.post('/v1/chat/completions', secret, CALL);
+    return { status: response.status, text: await response.text() };
   };
   const expectSoon = (secret: string, status: number, text = ''): Promise<unknown> =>
     eventually(async () => {
-      const answer = await call(secret);
-      expect(answer.status).toBe(status);
-      expect(answer.text).toContain(text);
+      const response = await call(secret);
+      expect(response.status).toBe(status);
+      expect(response.text).toContain(text);
     }, FOLLOWS_MS);
 
   return {

@@ -13,7 +13,7 @@ import {
   type ProtocolEndpoint,
   end,
   endlessStream,
-  errorAnswer,
+  errorResponse,
   errorEvents,
   eventsIn,
   hang,
@@ -32,8 +32,8 @@ import {
 
 /** Tokens of the prompt, as the upstream counts them. */
 export const PROMPT_TOKENS = 400;
-/** And of an answer that is finished. */
-const ANSWER_TOKENS = 200;
+/** And of a response that is finished. */
+const RESPONSE_TOKENS = 200;
 /** Of one that breaks off. */
 export const BEGUN_TOKENS = 80;
 /** What `thinker` produces unseen, in tokens per second. */
@@ -58,7 +58,7 @@ type Count = (request: RecordedRequest) => Tokens;
 
 const NOTHING: Count = () => [0, 0];
 const THE_PROMPT: Count = () => [PROMPT_TOKENS, 0];
-const PROMPT_AND_ANSWER: Count = () => [PROMPT_TOKENS, ANSWER_TOKENS];
+const PROMPT_AND_RESPONSE: Count = () => [PROMPT_TOKENS, RESPONSE_TOKENS];
 /** A Messages upstream says that much when it begins. */
 const PROMPT_AND_ONE: Count = () => [PROMPT_TOKENS, 1];
 /** Nobody believes it: nothing has been said yet. */
@@ -69,19 +69,19 @@ const PROMPT_AND_THOUGHT: Count = ({ receivedAt, closedAt = receivedAt }) => [
   PROMPT_TOKENS,
   ((closedAt - receivedAt) / 1000) * HIDDEN_PER_SECOND,
 ];
-const MORE: Count = () => [PROMPT_TOKENS, 3 * ANSWER_TOKENS];
+const MORE: Count = () => [PROMPT_TOKENS, 3 * RESPONSE_TOKENS];
 /** Of that, what is beyond the output limit that was sent. */
 const BEYOND_LIMIT: Count = ({ json }) => {
   const { max_tokens, max_completion_tokens, max_output_tokens } = json as JsonObject;
-  return [0, 3 * ANSWER_TOKENS - Number(max_tokens ?? max_completion_tokens ?? max_output_tokens)];
+  return [0, 3 * RESPONSE_TOKENS - Number(max_tokens ?? max_completion_tokens ?? max_output_tokens)];
 };
 
 type Play = (scene: Scene) => Script;
 
-const answer: Play = ({ protocol }) => responseIn(protocol, finished());
+const response: Play = ({ protocol }) => responseIn(protocol, finished());
 const silence: Play = () => hang();
-const refusal: Play = ({ protocol }) => errorAnswer(protocol, 503);
-const more: Play = ({ protocol }) => responseIn(protocol, finished(3 * ANSWER_TOKENS));
+const refusal: Play = ({ protocol }) => errorResponse(protocol, 503);
+const more: Play = ({ protocol }) => responseIn(protocol, finished(3 * RESPONSE_TOKENS));
 const endless: Play = ({ protocol }) => endlessStream(protocol, { text: prose(8).join(''), gapMs: 1 });
 const unreported: Play = ({ protocol, streamed }) =>
   streamed
@@ -93,7 +93,7 @@ const headThen =
   (scene) => [scene.streamed ? streamHead() : head(200, { 'content-type': 'application/json' }), then(scene)];
 /** Everything before the first content. */
 const opening: Play = (scene) => [sse(eventsUntil(scene.protocol, 1).slice(0, -1)), hang()];
-/** A part of the answer, and then whatever follows once the client has read that. */
+/** A part of the response, and then whatever follows once the client has read that. */
 const begunThen =
   (then: Play): Play =>
   (scene) => [headThen(beginning)(scene), then(scene)];
@@ -142,13 +142,13 @@ const REPORTED = { status: 'succeeded', basis: 'reported', charge: 'exact' } as 
 // prettier-ignore
 export const LEAK_ROWS: readonly LeakRow[] = [
   { ending: 'finished, with a report', kinds: BOTH, ...REPORTED,
-    upstream: [[answer, PROMPT_AND_ANSWER, NOTHING]] },
+    upstream: [[response, PROMPT_AND_RESPONSE, NOTHING]] },
   { ending: 'finished, without a report', kinds: BOTH, status: 'succeeded', basis: 'estimated', charge: 'estimate',
-    upstream: [[unreported, PROMPT_AND_ANSWER, NOTHING]] },
+    upstream: [[unreported, PROMPT_AND_RESPONSE, NOTHING]] },
   { ending: 'finished by the second channel, the first refused', kinds: BOTH, model: 'two', ...REPORTED,
-    upstream: [[refusal, NOTHING, NOTHING], [answer, PROMPT_AND_ANSWER, NOTHING]] },
+    upstream: [[refusal, NOTHING, NOTHING], [response, PROMPT_AND_RESPONSE, NOTHING]] },
   { ending: 'finished by the second channel, the first broke off before any output', kinds: BOTH, model: 'two', ...REPORTED,
-    upstream: [[headThen(breaking), THE_PROMPT, THE_PROMPT], [answer, PROMPT_AND_ANSWER, NOTHING]] },
+    upstream: [[headThen(breaking), THE_PROMPT, THE_PROMPT], [response, PROMPT_AND_RESPONSE, NOTHING]] },
   { ending: 'cut off, the upstream ignored its output limit', kinds: STREAMED, caller: { credit: SMALLEST }, status: 'failed', basis: 'partial', charge: 'estimate',
     upstream: [[more, MORE, BEYOND_LIMIT]] },
   { ending: 'finished, the upstream ignored its output limit', kinds: WHOLE, caller: { credit: SMALLEST }, ...REPORTED, basis: 'corrected',
@@ -165,7 +165,7 @@ export const LEAK_ROWS: readonly LeakRow[] = [
   { ending: 'left in the middle of a stream', kinds: STREAMED, leaves: 'words', ...CANCELLED, charge: 'estimate',
     upstream: [[begunThen(silence), PROMPT_AND_SENT, NOTHING]] },
   { ending: 'left between the report and the end', kinds: STREAMED, protocols: ['chat-completions', 'messages'], leaves: 'report', ...CANCELLED, charge: 'exact',
-    upstream: [[reportThen, PROMPT_AND_ANSWER, NOTHING]] },
+    upstream: [[reportThen, PROMPT_AND_RESPONSE, NOTHING]] },
   { ending: 'left while an unstreamed answer was on its way', kinds: WHOLE, leaves: 'headers', ...CANCELLED, charge: 'estimate',
     upstream: [[begunThen(silence), PROMPT_AND_SENT, WHAT_WAS_SENT]] },
 
@@ -193,12 +193,12 @@ export const LEAK_ROWS: readonly LeakRow[] = [
 
 const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
 
-const finished = (tokens = ANSWER_TOKENS) => ({
+const finished = (tokens = RESPONSE_TOKENS) => ({
   text: prose(tokens),
   usage: { prompt: PROMPT_TOKENS, completion: tokens },
 });
 
-/** The events of an answer up to the one with so many tokens. */
+/** The events of a response up to the one with so many tokens. */
 function eventsUntil(protocol: ProtocolEndpoint, tokens: number): ScriptedEvent[] {
   const events = eventsIn(protocol, finished());
   let seen = 0;
@@ -206,7 +206,7 @@ function eventsUntil(protocol: ProtocolEndpoint, tokens: number): ScriptedEvent[
   return events.slice(0, last + 1);
 }
 
-/** An unstreamed answer, cut behind so many tokens. */
+/** An unstreamed response, cut behind so many tokens. */
 function wholeUntil(protocol: ProtocolEndpoint, tokens: number): string {
   const body = JSON.stringify(BODIES[protocol](finished()));
   const begun = prose(tokens).join('');

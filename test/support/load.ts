@@ -19,7 +19,7 @@ const TERMINATOR: Readonly<Record<ProtocolEndpoint, RegExp>> = {
 };
 
 /**
- * An upstream that takes its time over its answers: whatever is killed is in the middle of some, and clients that never
+ * An upstream that takes its time over its responses: whatever is killed is in the middle of some, and clients that never
  * rest leave the machine to what starts again.
  */
 export const unhurried = ({ protocol = 'chat-completions', json }: RecordedRequest): Script =>
@@ -32,7 +32,7 @@ const prompted = (protocol: ProtocolEndpoint, content: string): JsonObject =>
 
 /**
  * Clients that call without a pause, whatever happens to the server: every protocol, streamed and not. The id of each
- * answer that a client saw to its end is kept.
+ * response that a client saw to its end is kept.
  */
 export class Load {
   readonly complete: string[] = [];
@@ -54,7 +54,7 @@ export class Load {
     this.clients = Array.from({ length: clients }, (_, index) => this.callOn(index));
   }
 
-  /** Resolves when so many further answers have been seen to their end. */
+  /** Resolves when so many further responses have been seen to their end. */
   async untilMore(count: number, withinMs = TIMEOUT_MS): Promise<void> {
     const enough = this.complete.length + count;
     await eventually(() => {
@@ -79,7 +79,7 @@ export class Load {
     }
   }
 
-  /** The call's id if its answer was whole. */
+  /** The call's id if its response was whole. */
   private async call(protocol: ProtocolEndpoint, stream: boolean): Promise<string | undefined> {
     try {
       const response = await fetch(`${this.address()}${PATHS[protocol]}`, {

@@ -20,7 +20,7 @@ export interface MoneyMember {
   readonly multiplier?: number;
   /** What it costs is known without a report. */
   readonly isCountable?: true;
-  /** All that the model writes is in its answer. */
+  /** All that the model writes is in its response. */
   readonly showsOutput?: true;
 }
 
@@ -29,7 +29,7 @@ const MESSAGES: readonly ProtocolEndpoint[] = ['messages'];
 const OPENAI: readonly ProtocolEndpoint[] = ['chat-completions', 'responses'];
 const RESPONSES: readonly ProtocolEndpoint[] = ['responses'];
 const SEARCH_FEES = 3 * 10_000_000;
-/** A compaction, and an answer of an advisor, can come to so much for the longest prompt. */
+/** A compaction, and a response of an advisor, can come to so much for the longest prompt. */
 const COMPACTION = 100_000_000;
 const ADVICE = 60_000_000;
 /** What an image of the most tokens costs. */

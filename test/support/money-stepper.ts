@@ -72,18 +72,18 @@ export class MoneyStepper {
   }
 
   private async admit(
-    asked: readonly {
+    requested: readonly {
       readonly world: World;
       readonly wish: HoldRequest & { readonly key: number };
       readonly call?: Call;
     }[],
   ): Promise<void> {
-    const calls = asked.map(
+    const calls = requested.map(
       ({ world, wish, call }): Call =>
         call ?? { request: this.request(world, wish), key: wish.key, known: 0n, open: undefined, row: undefined },
     );
     const results = await this.bench.repository.admit(calls.map(({ request }) => request));
-    asked.forEach(({ world, wish, call: again }, index) => {
+    requested.forEach(({ world, wish, call: again }, index) => {
       const call = calls[index]!;
       const { outcome, hold: amount } = results[index]!;
       compare(world, 'admission', { outcome, amount }, world.model.admit(call, wish));
@@ -108,42 +108,44 @@ export class MoneyStepper {
   }
 
   private async extend(jobs: Jobs<'extend'>): Promise<void> {
-    const asked = jobs.flatMap(({ world, step }) =>
+    const requested = jobs.flatMap(({ world, step }) =>
       step.calls.flatMap(({ pick, ...rest }) => world.pick(pick).map((call) => ({ world, call, ...rest }))),
     );
-    if (asked.length === 0) return;
+    if (requested.length === 0) return;
     const results = await this.bench.repository.extend(
-      asked.map(({ call, want }) => ({ admission: call.request, held: call.known, want })),
+      requested.map(({ call, want }) => ({ admission: call.request, held: call.known, want })),
     );
-    asked.forEach(({ world, call, want }, index) => {
+    requested.forEach(({ world, call, want }, index) => {
       const { outcome, granted: amount } = results[index]!;
       compare(world, 'extension', { outcome, amount }, world.model.extend(call, want));
     });
-    // An answer that is not heard leaves the process with what it knew.
-    asked.forEach(({ call, heard }, index) => {
-      if (heard) call.known += results[index]!.granted;
+    // A response that is not received leaves the process with what it knew.
+    requested.forEach(({ call, received }, index) => {
+      if (received) call.known += results[index]!.granted;
     });
   }
 
   private async settle(
-    asked: readonly { world: World; pick: number; cost: bigint; status: CallRow['status'] }[],
+    requested: readonly { world: World; pick: number; cost: bigint; status: CallRow['status'] }[],
   ): Promise<void> {
     await this.settleCalls(
-      asked.flatMap(({ world, pick, cost, status }) => world.pick(pick).map((call) => ({ world, call, cost, status }))),
+      requested.flatMap(({ world, pick, cost, status }) =>
+        world.pick(pick).map((call) => ({ world, call, cost, status })),
+      ),
     );
   }
 
   private async settleCalls(
-    asked: readonly { world: World; call: Call; cost: bigint; status: CallRow['status'] }[],
+    requested: readonly { world: World; call: Call; cost: bigint; status: CallRow['status'] }[],
   ): Promise<void> {
-    if (asked.length === 0) return;
+    if (requested.length === 0) return;
     const results = await this.bench.repository.settle(
-      asked.map(({ call, cost, status }) => finished(call.request, cost, { status })),
+      requested.map(({ call, cost, status }) => finished(call.request, cost, { status })),
     );
-    asked.forEach(({ world, call, cost, status }, index) =>
+    requested.forEach(({ world, call, cost, status }, index) =>
       compare(world, 'settlement', results[index], world.model.settle(call, cost, status)),
     );
-    for (const { world } of asked) world.model.payOwed();
+    for (const { world } of requested) world.model.payOwed();
   }
 
   /** Of all worlds: nobody says whose holds are to be looked for. */

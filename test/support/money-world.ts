@@ -19,7 +19,7 @@ export type Step =
   | { readonly kind: 'admit'; readonly wishes: readonly (HoldRequest & { readonly key: number })[] }
   /** A call is given up and settled before its admission is carried out. */
   | { readonly kind: 'overtaken'; readonly wish: HoldRequest & { readonly key: number } }
-  | { readonly kind: 'extend'; readonly calls: readonly { pick: number; want: bigint; heard: boolean }[] }
+  | { readonly kind: 'extend'; readonly calls: readonly { pick: number; want: bigint; received: boolean }[] }
   | { readonly kind: 'settle'; readonly calls: readonly { pick: number; cost: bigint; status: CallRow['status'] }[] }
   | { readonly kind: 'sweep'; readonly calls: readonly { pick: number }[] }
   | { readonly kind: 'move'; readonly amount: bigint }

@@ -44,7 +44,7 @@ export class PageVisitor {
     return this.post(to, fields);
   }
 
-  /** Goes where an answer leads. */
+  /** Goes where a response leads. */
   follow({ location }: PageResponse): Promise<PageResponse> {
     return this.get(new URL(location, this.url).href.replace(this.url, ''));
   }

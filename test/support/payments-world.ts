@@ -47,15 +47,15 @@ interface StripeEventDetails {
   /** Of the object. */
   readonly status: string;
   /** In seconds; now when absent. */
-  readonly toldAt?: number;
+  readonly notifiedAt?: number;
 }
 
 const reversed =
   (object: 'refund' | 'dispute', usual: StripeEventDetails) =>
-  (id: string, payment: string, cents: number, told: Partial<StripeEventDetails> = {}): string => {
-    const { type, status, toldAt = nowSeconds() } = { ...usual, ...told };
+  (id: string, payment: string, cents: number, reported: Partial<StripeEventDetails> = {}): string => {
+    const { type, status, toldAt: notifiedAt = nowSeconds() } = { ...usual, ...reported };
     const of = { id, object, payment_intent: payment, status, created: nowSeconds() };
-    return anEvent(type, { ...of, amount: cents, currency: 'usd' }, { created: toldAt });
+    return anEvent(type, { ...of, amount: cents, currency: 'usd' }, { created: notifiedAt });
   };
 
 /** Of a refund of a payment. */
@@ -93,8 +93,8 @@ export class PaymentsWorld {
   async begin(browser: PageVisitor, dollars = '25'): Promise<StripeObject> {
     const { text } = await browser.get('/wallet');
     const once = /name="_once" value="([^"]+)"/.exec(text)![1]!;
-    const answer = await browser.post('/wallet/payments', { amount: '', other: dollars, _once: once });
-    if (answer.status !== 303) throw new Error(`Payment not started: ${answer.status} ${answer.text}`);
+    const response = await browser.post('/wallet/payments', { amount: '', other: dollars, _once: once });
+    if (response.status !== 303) throw new Error(`Payment not started: ${response.status} ${response.text}`);
     return this.stripe.lastSession;
   }
 
@@ -112,13 +112,13 @@ export class PaymentsWorld {
 
   /** What Stripe says, as it says it; gives the status of our answer. */
   async tell(payload: string, signature: string | undefined = signatureOf(payload), url = this.relay.url) {
-    const answer = await fetch(`${url}/webhooks/stripe`, {
+    const response = await fetch(`${url}/webhooks/stripe`, {
       method: 'POST',
       body: payload,
       headers: { 'content-type': 'application/json', ...(signature && { 'stripe-signature': signature }) },
     });
-    await answer.text();
-    return answer.status;
+    await response.text();
+    return response.status;
   }
 
   /** Balance and debt, in dollars. */

@@ -6,7 +6,8 @@ import type { NeutralResponse } from './neutral-response.js';
 import type { JsonObject } from './scripted-steps.js';
 
 /** An unstreamed request of a client. */
-export const requestIn = (client: string, asked: NeutralRequest): JsonObject => clientOf(client).request(asked, false);
+export const requestIn = (client: string, requested: NeutralRequest): JsonObject =>
+  clientOf(client).request(requested, false);
 
 /** Reads an upstream request; see `neutralRequestOf`. */
 export const readRequest = (vendor: string, request: JsonObject): NeutralRequest =>

@@ -9,7 +9,7 @@ interface RawHead {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** `complete`: the answer ended as HTTP demands. `cut`: the connection closed before. */
+/** `complete`: the response ended as HTTP demands. `cut`: the connection closed before. */
 export type RawEnding = 'complete' | 'cut';
 
 interface RawRequest {
@@ -23,7 +23,7 @@ interface RawRequest {
 export class RawClient {
   static readonly #open = new Set<RawClient>();
 
-  /** What each HTTP chunk held: the server makes one of what is written in one turn. An answer with a length is a single one. */
+  /** What each HTTP chunk held: the server makes one of what is written in one turn. A response with a length is a single one. */
   readonly chunks: Buffer[] = [];
   /** Rejects when the connection closed without one. */
   readonly head: Promise<RawHead>;
@@ -54,7 +54,7 @@ export class RawClient {
     socket.once('close', () => this.#gotEnd('cut'));
   }
 
-  /** Sends a request whose answer may take its time. */
+  /** Sends a request whose response may take its time. */
   static async post({ url, path, key, body, headers = {} }: RawRequest): Promise<RawClient> {
     const { hostname, port, host } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -104,7 +104,7 @@ export class RawClient {
     this.socket.destroy();
   }
 
-  /** The whole body, once the answer has ended as it should. */
+  /** The whole body, once the response has ended as it should. */
   async complete(): Promise<Buffer> {
     const ending = await this.ended;
     this.close();

@@ -4,8 +4,8 @@ import { clientOf } from '../conformance/protocols/index.js';
 import type { JsonObject } from './scripted-steps.js';
 
 /**
- * The request that follows an answer with a call: the one before, what was answered, and a result of the call.
- * @param answer as it came, a stream or JSON
+ * The request that follows a response with a call: the one before, what was answered, and a result of the call.
+ * @param response as it came, a stream or JSON
  */
-export const continued = (client: string, request: JsonObject, answer: string, callId: string): JsonObject =>
-  clientOf(client).continued(request, answer, callId);
+export const continued = (client: string, request: JsonObject, response: string, callId: string): JsonObject =>
+  clientOf(client).continued(request, response, callId);

@@ -18,4 +18,4 @@ export const stream = (...events: readonly Event[]): string =>
 /** The events of ours that it is decoded into, checked against their grammar. */
 export const read = (text: string, content: Partial<CallContent> = {}): CallEvent[] =>
   decoded(upstream.decodeStream(aContent(content), target), text);
-export const answer = (...events: readonly Event[]): CallResult => resultOf(read(stream(...events)));
+export const resultOfStream = (...events: readonly Event[]): CallResult => resultOf(read(stream(...events)));

@@ -20,7 +20,7 @@ export interface Route {
   readonly requiresRecentSignIn: boolean;
 }
 
-const told = (key: string, ...targets: object[]): unknown =>
+const reported = (key: string, ...targets: object[]): unknown =>
   targets.map((target) => Reflect.getMetadata(key, target) as unknown).find((value) => value !== undefined);
 
 /** Every handler of every controller, by what Nest has written on it. */
@@ -35,15 +35,15 @@ export function routesOf(relay: RelayApp): Route[] {
     const methods = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
     return methods.flatMap((method): Route[] => {
       const handler = prototype[method];
-      const path = typeof handler === 'function' ? told('path', handler) : undefined;
+      const path = typeof handler === 'function' ? reported('path', handler) : undefined;
       if (typeof handler !== 'function' || path === undefined) return [];
-      const verb = METHODS[told('method', handler) as number] ?? '?';
-      const access = told(ACCESS, handler, controller) as Access | undefined;
-      const guards = told(GUARDS, handler, controller) as readonly unknown[] | undefined;
+      const verb = METHODS[reported('method', handler) as number] ?? '?';
+      const access = reported(ACCESS, handler, controller) as Access | undefined;
+      const guards = reported(GUARDS, handler, controller) as readonly unknown[] | undefined;
       const takesKey = KEY_GUARDS.some((guard) => guards?.includes(guard));
-      const requiresRecentSignIn = told(RECENT_SIGN_IN, handler) !== undefined;
+      const requiresRecentSignIn = reported(RECENT_SIGN_IN, handler) !== undefined;
       return [path].flat().map((own) => {
-        const parts = [told('path', controller), own].map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
+        const parts = [reported('path', controller), own].map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
         const name = `${verb} /${parts.filter(Boolean).join('/')}`;
         return { name, controller: controller.name, access, takesKey, requiresRecentSignIn };
       });

@@ -1,4 +1,4 @@
-/** What a ready-made answer says, in no protocol. The vendors of `test/conformance/protocols` write it down. */
+/** What a ready-made response says, in no protocol. The vendors of `test/conformance/protocols` write it down. */
 
 import { bytes, end, head, type Headers, type JsonObject, type Script } from './scripted-steps.js';
 
@@ -21,7 +21,7 @@ export interface ScriptedUsage {
 
 export type ScriptedStop = 'end' | 'length' | 'tools' | 'filter';
 
-export interface AnswerOptions {
+export interface ResponseOptions {
   /** Left out: as the request asks. */
   readonly stream?: boolean;
   /** Left out: the name in the request, or `m`. */
@@ -64,7 +64,7 @@ export const TIME_CALL: ScriptedToolCall = { id: 'call_10', name: 'get_time', ar
 /** What the model thinks where a test asks for its reasoning back. */
 export const THOUGHT = 'Oslo it is.';
 
-export function fillContent(options: AnswerOptions): ScriptedContent {
+export function fillContent(options: ResponseOptions): ScriptedContent {
   const toolCalls = options.toolCalls ?? [];
   return {
     id: options.id,
@@ -78,8 +78,8 @@ export function fillContent(options: AnswerOptions): ScriptedContent {
   };
 }
 
-/** A whole JSON answer. */
-export function jsonAnswer(status: number, body: JsonObject, headers: Headers = {}): Script {
+/** A whole JSON response. */
+export function jsonResponse(status: number, body: JsonObject, headers: Headers = {}): Script {
   const content = Buffer.from(JSON.stringify(body));
   return [
     head(status, { 'content-type': 'application/json', 'content-length': content.length, ...headers }),

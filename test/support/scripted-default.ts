@@ -1,18 +1,18 @@
 /** What the upstream answers when a test has scripted nothing: `Hello`, 9 prompt tokens, 2 completion tokens. */
 
-import { responseIn, errorAnswer, jsonAnswer } from './scripted-answers.js';
+import { responseIn, errorResponse, jsonAnswer } from './scripted-responses.js';
 import type { RecordedRequest } from './scripted-request.js';
 import type { JsonObject, Script } from './scripted-steps.js';
 
-export function defaultAnswer(request: RecordedRequest): Script {
+export function defaultResponse(request: RecordedRequest): Script {
   const { method, path, protocol } = request;
   if (method === 'GET' && path.endsWith('/models')) return jsonAnswer(200, MODELS);
   if (path.endsWith('/messages/count_tokens')) return jsonAnswer(200, { input_tokens: 9 });
   if (path.endsWith('/responses/input_tokens')) {
     return jsonAnswer(200, { object: 'response.input_tokens', input_tokens: 9 });
   }
-  if (protocol === undefined || method !== 'POST') return errorAnswer(protocol ?? 'chat-completions', 404);
-  return isJson(request) ? responseIn(protocol) : errorAnswer(protocol, 400);
+  if (protocol === undefined || method !== 'POST') return errorResponse(protocol ?? 'chat-completions', 404);
+  return isJson(request) ? responseIn(protocol) : errorResponse(protocol, 400);
 }
 
 const MODELS: JsonObject = {

@@ -1,4 +1,4 @@
-/** Plays a script onto one HTTP response, step by step, and stops at once when the answer is over. */
+/** Plays a script onto one HTTP response, step by step, and stops at once when the response is over. */
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -25,7 +25,7 @@ export class ScriptedPlayer {
     this.#untilOver = new Promise((resolve) => over.addEventListener('abort', () => resolve(), { once: true }));
   }
 
-  /** Plays the whole script and ends the answer if the script did not. Rejects if a script function throws. */
+  /** Plays the whole script and ends the response if the script did not. Rejects if a script function throws. */
   async play(script: Script): Promise<void> {
     try {
       await this.#playScript(script);

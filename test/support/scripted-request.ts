@@ -1,10 +1,10 @@
-/** One request as the scripted upstream received it, with what became of its answer. */
+/** One request as the scripted upstream received it, with what became of its response. */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 import type { JsonObject } from '../../src/platform/shared/index.js';
 
-/** `finished`: we ended the answer. `left`: the client closed before that. `cut`: the script or the test destroyed it. */
+/** `finished`: we ended the response. `left`: the client closed before that. `cut`: the script or the test destroyed it. */
 export type ConnectionEnd = 'finished' | 'left' | 'cut';
 
 /** What is kept of a sent body. Endless streams would fill the memory of the test itself. */
@@ -25,7 +25,7 @@ export class RecordedRequest {
   readonly receivedAt = performance.now();
   /** When the client closed before we finished (`performance.now()`); undefined otherwise. */
   closedAt: number | undefined;
-  /** Settles when the answer is over, whoever ended it. */
+  /** Settles when the response is over, whoever ended it. */
   readonly closed: Promise<ConnectionEnd>;
   /** Number of body bytes written so far. */
   sentBytes = 0;
@@ -56,7 +56,7 @@ export class RecordedRequest {
     return JSON.parse(this.body.toString('utf8')) as JsonObject;
   }
 
-  /** The body bytes of the answer written so far, exactly (the first 8 MiB of them). */
+  /** The body bytes of the response written so far, exactly (the first 8 MiB of them). */
   get sent(): Buffer {
     return Buffer.concat(this.#sent);
   }

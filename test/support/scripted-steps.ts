@@ -1,6 +1,6 @@
 /**
- * The steps a scripted answer is made of. A script is a step, a list of scripts (arrays and
- * generators alike), or a function of the request that gives one, so that ready-made answers
+ * The steps a scripted response is made of. A script is a step, a list of scripts (arrays and
+ * generators alike), or a function of the request that gives one, so that ready-made responses
  * can be mixed with single steps: `[chunkEvery(1), chatAnswer({ text: 'Hi' })]`.
  */
 
@@ -16,7 +16,7 @@ export interface ScriptedEvent {
   readonly data: JsonObject | string;
 }
 
-/** `reset`: the client sees a connection error (RST). `close`: it sees the connection end (FIN) with the answer unfinished. */
+/** `reset`: the client sees a connection error (RST). `close`: it sees the connection end (FIN) with the response unfinished. */
 export type DisconnectKind = 'reset' | 'close';
 
 export type Step =
@@ -49,7 +49,7 @@ export function bytes(content: Buffer | string): Step {
   return { type: 'bytes', bytes: Buffer.from(content) };
 }
 
-/** Bytes past HTTP, straight to the socket: for answers that are no HTTP. Not part of `sent`; follow with `destroy('close')`. */
+/** Bytes past HTTP, straight to the socket: for responses that are no HTTP. Not part of `sent`; follow with `destroy('close')`. */
 export function raw(content: Buffer | string): Step {
   return { type: 'raw', bytes: Buffer.from(content) };
 }
@@ -70,7 +70,7 @@ export function cutAt(...offsets: readonly number[]): Step {
   return { type: 'cut-at', offsets };
 }
 
-/** Truncation: after `count` bytes of the body the answer ends cleanly or the connection breaks, whatever follows. */
+/** Truncation: after `count` bytes of the body the response ends cleanly or the connection breaks, whatever follows. */
 export function stopAfter(count: number, how: 'end' | DisconnectKind = 'end'): Step {
   return { type: 'stop-after', bytes: count, how };
 }
@@ -97,7 +97,7 @@ export function destroy(how: DisconnectKind = 'reset'): Step {
   return { type: 'destroy', how };
 }
 
-/** Ends the answer. A script that simply stops ends it too. */
+/** Ends the response. A script that simply stops ends it too. */
 export function end(): Step {
   return { type: 'end' };
 }
@@ -125,7 +125,7 @@ export function encodeEvents(events: Iterable<ScriptedEvent>): Buffer {
 
 /**
  * The same body once for every place where it can be cut in two: one script per offset, each a
- * whole streamed answer. `for (const script of cutAtEveryPosition(events)) …`
+ * whole streamed response. `for (const script of cutAtEveryPosition(events)) …`
  */
 export function* cutAtEveryPosition(events: Iterable<ScriptedEvent>): Generator<Script> {
   const body = encodeEvents(events);

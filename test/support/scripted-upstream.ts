@@ -10,12 +10,12 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 import { VENDORS } from '../conformance/protocols/index.js';
-import { defaultAnswer } from './scripted-default.js';
+import { defaultResponse } from './scripted-default.js';
 import { ScriptedPlayer } from './scripted-player.js';
 import { RecordedRequest } from './scripted-request.js';
 import type { Script } from './scripted-steps.js';
 
-export * from './scripted-answers.js';
+export * from './scripted-responses.js';
 export type { ConnectionEnd as Closing, RecordedRequest } from './scripted-request.js';
 export * from './scripted-steps.js';
 
@@ -28,7 +28,7 @@ export class ScriptedUpstream {
   /** Every request so far, in order of arrival. */
   readonly requests: RecordedRequest[] = [];
 
-  #always: Script = defaultAnswer;
+  #always: Script = defaultResponse;
   #once: Script[] = [];
   #handedOut = 0;
   readonly #waiting: (() => void)[] = [];
@@ -57,7 +57,7 @@ export class ScriptedUpstream {
     return `${this.origin}/v1`;
   }
 
-  /** Body bytes written so far in answer to the latest request. */
+  /** Body bytes written so far in response to the latest request. */
   get lastSent(): Buffer {
     return this.requests.at(-1)?.sent ?? Buffer.alloc(0);
   }
@@ -96,7 +96,7 @@ export class ScriptedUpstream {
   reset(): void {
     this.requests.length = 0;
     this.#handedOut = 0;
-    this.#always = defaultAnswer;
+    this.#always = defaultResponse;
     this.#once = [];
     this.#cutRunning();
     this.#raiseFailures();

@@ -2,7 +2,7 @@
 
 import { vendorOf } from '../conformance/protocols/index.js';
 import { jsonIn } from './scripted-bodies.js';
-import { type AnswerOptions, jsonAnswer } from './scripted-content.js';
+import { type ResponseOptions, jsonResponse } from './scripted-content.js';
 import {
   type ProtocolEndpoint,
   end,
@@ -16,10 +16,10 @@ import {
 type Change = (value: JsonObject) => JsonObject;
 
 /** @param change of each object, the inner ones first */
-export function variantOf(protocol: string, options: AnswerOptions, change: Change): Script {
+export function variantOf(protocol: string, options: ResponseOptions, change: Change): Script {
   const vendor = vendorOf(protocol);
   return (request) => {
-    if (!vendor.wantsStream(request)) return jsonAnswer(200, changed(vendor.body(options), change));
+    if (!vendor.wantsStream(request)) return jsonResponse(200, changed(vendor.body(options), change));
     return [streamHead(), sse(changedEvents(vendor.events(options, jsonIn(request)), change)), end()];
   };
 }
@@ -37,12 +37,12 @@ const changed = (value: JsonObject, change: Change): JsonObject =>
     typeof member === 'object' && member !== null && !Array.isArray(member) ? change(member as JsonObject) : member,
   ) as JsonObject;
 
-/** An answer that says nothing of what was used. */
-export const answerWithoutUsage = (protocol: ProtocolEndpoint, options: AnswerOptions = {}): Script =>
+/** A response that says nothing of what was used. */
+export const responseWithoutUsage = (protocol: ProtocolEndpoint, options: ResponseOptions = {}): Script =>
   variantOf(protocol, options, (value) => ({ ...value, usage: undefined }));
 
 /** A refusal in words, as each vendor gives one. */
-export function refusalAnswer(protocol: ProtocolEndpoint, text: string): Script {
+export function refusalResponse(protocol: ProtocolEndpoint, text: string): Script {
   switch (protocol) {
     case 'responses':
       return variantOf(protocol, { text }, refusedItems);

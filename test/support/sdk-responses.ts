@@ -1,14 +1,14 @@
-/** What the official SDKs make of an answer, in one form. */
+/** What the official SDKs make of a response, in one form. */
 
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 
-/** What a client made of an answer, whichever client it was. */
+/** What a client made of a response, whichever client it was. */
 export interface SdkResponse {
   readonly text: string;
   /** `name {"arguments":1}` */
   readonly calls: readonly string[];
-  /** Of the prompt and of the answer. */
+  /** Of the prompt and of the response. */
   readonly tokens: readonly number[];
 }
 

@@ -9,7 +9,7 @@ import { Service } from './service.js';
 
 /** Less than a process may be silent: who is gone from this machine need not be waited for. */
 const SWEPT_MS = 30_000;
-/** Answers that a load must have seen before something is killed, and again before that counts as survived. */
+/** Responses that a load must have seen before something is killed, and again before that counts as survived. */
 const MANY = 30;
 
 /** Open calls of others than the process that listens. */
@@ -94,7 +94,7 @@ export class ServiceUnderLoad {
     await this.expectExact();
   }
 
-  /** Every answer that a client saw to its end is settled once, and the money is right. */
+  /** Every response that a client saw to its end is settled once, and the money is right. */
   async expectExact(): Promise<void> {
     const seen = [...this.load.complete];
     expect(await this.service.command('ledger', 'check')).toMatchObject({ code: 0, stdout: 'ledger exact\n' });

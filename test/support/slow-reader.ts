@@ -10,11 +10,11 @@ interface SlowRequest {
   readonly bytesPerSecond: number;
 }
 
-/** A client that takes its answer slowly: a bare socket, since every HTTP client would read ahead. */
+/** A client that takes its response slowly: a bare socket, since every HTTP client would read ahead. */
 export class SlowReader {
-  /** Bytes of the answer that were taken, its head included. */
+  /** Bytes of the response that were taken, its head included. */
   taken = 0;
-  /** Resolves when something of the answer is there. Rejects when the connection fails before; may be ignored. */
+  /** Resolves when something of the response is there. Rejects when the connection fails before; may be ignored. */
   readonly begun: Promise<void>;
   private readonly socket: Socket;
   private readonly timer: NodeJS.Timeout;

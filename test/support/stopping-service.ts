@@ -27,7 +27,7 @@ import { readEvents, readText, withoutKeepAlives } from './stream-text.js';
 export const LONG_MS = '600000';
 export const CUT_OFF = 'The server is shutting down and this call did not end in time. Retry shortly.';
 
-/** An answer in two halves: up to its first piece of text, and what comes behind. */
+/** A response in two halves: up to its first piece of text, and what comes behind. */
 export function halves(protocol: string, text = ['Hello ', 'there']): [ScriptedEvent[], ScriptedEvent[]] {
   const events = eventsIn(protocol, { text, usage: { prompt: 100, completion: 5 } });
   const { until, behind } = eventsAround(events, text[0] ?? '');
@@ -101,7 +101,7 @@ export class StoppingService {
     return { protocol, id: response.headers.get('x-request-id') ?? '', begun, text };
   };
 
-  /** Answers with the first half of a stream, and with the second when the gate opens. */
+  /** Responses with the first half of a stream, and with the second when the gate opens. */
   readonly inHalves =
     (until: () => Promise<void>): Script =>
     ({ protocol = 'messages' }) => {
@@ -109,23 +109,23 @@ export class StoppingService {
       return [streamHead(), sse(first), waitFor(until()), sse(second)];
     };
 
-  /** What a client has heard was the beginning of an answer, then an error of its protocol and nothing else. */
+  /** What a client has heard was the beginning of a response, then an error of its protocol and nothing else. */
   readonly expectCutOff = async ({ protocol, id, text }: OpenStream, message = CUT_OFF): Promise<void> => {
     const before = withoutKeepAlives(encodeEvents(halves(protocol)[0]).toString());
-    const heard = withoutKeepAlives(await text);
-    expect(heard.slice(0, before.length)).toBe(before);
-    const events = readEvents(heard.slice(before.length));
-    const told = `${message} (request id: ${id})`;
+    const received = withoutKeepAlives(await text);
+    expect(received.slice(0, before.length)).toBe(before);
+    const events = readEvents(received.slice(before.length));
+    const reported = `${message} (request id: ${id})`;
     if (protocol === 'responses') {
       expect(events.map(({ event, data }) => event ?? data)).toEqual(['error', 'response.failed', '[DONE]']);
-      const error = { type: 'server_error', code: 'server_error', message: told, param: null };
+      const error = { type: 'server_error', code: 'server_error', message: reported, param: null };
       expect(JSON.parse(events[0]?.data ?? '')).toMatchObject({ ...error, type: 'error', error });
-      const response = { status: 'failed', error: { code: 'server_error', message: told } };
+      const response = { status: 'failed', error: { code: 'server_error', message: reported } };
       expect(JSON.parse(events[1]?.data ?? '')).toMatchObject({ type: 'response.failed', response });
       return;
     }
-    const openAi = { error: { message: told, type: 'server_error', param: null, code: 'server_is_overloaded' } };
-    const messages = { type: 'error', error: { type: 'overloaded_error', message: told }, request_id: id };
+    const openAi = { error: { message: reported, type: 'server_error', param: null, code: 'server_is_overloaded' } };
+    const messages = { type: 'error', error: { type: 'overloaded_error', message: reported }, request_id: id };
     expect(events.map(({ event, data }) => [event, JSON.parse(data)])).toEqual([
       protocol === 'messages' ? ['error', messages] : [undefined, openAi],
     ]);

@@ -33,7 +33,7 @@ export function withoutKeepAlives(stream: string, own?: RegExp): string {
   return own === undefined ? others : others.replaceAll(own, '');
 }
 
-/** Reads an answer to its end; `onText` sees all of it so far at every step. */
+/** Reads a response to its end; `onText` sees all of it so far at every step. */
 export async function readText(response: Response, onText: (soFar: string) => void): Promise<string> {
   if (!response.body) throw new Error('The answer has no body');
   let text = '';

@@ -3,7 +3,7 @@
 import type { ProtocolEndpoint, JsonObject } from './scripted-upstream.js';
 
 /**
- * How the vendor's answer ends: with a report that is true, with one that is not, in the middle, or because the client has
+ * How the vendor's response ends: with a report that is true, with one that is not, in the middle, or because the client has
  * left: `left` while it answers, `left early` before its headers.
  */
 export type VendorEnding =
@@ -96,7 +96,7 @@ const iteration = (type: string, model: string | undefined, input: number, outpu
 /** As the channel maps it. */
 export const vendorName = (model: string): string => `${model}-2026`;
 
-export function answerBeside(
+export function responseBeside(
   protocol: ProtocolEndpoint,
   { tier, model, searches, images }: Pick<UsageReport, 'tier' | 'model' | 'searches'> & { readonly images: number },
 ): JsonObject {

@@ -15,7 +15,7 @@ export interface WireRequest {
   readonly chunked?: boolean;
 }
 
-/** Sends it on a connection of its own, and gives the answer when it is complete. */
+/** Sends it on a connection of its own, and gives the response when it is complete. */
 export function sendRaw(url: string, { method = 'POST', headers = [], ...rest }: WireRequest = {}): Promise<Response> {
   const { hostname, port, host, pathname, search } = new URL(url);
   const { body = '', announced, chunked = false, path = `${pathname}${search}` } = rest;

@@ -74,11 +74,11 @@ function stamp(call: DemoCall, object: string): JsonObject {
   return { id: `chatcmpl-${call.id}`, object, created: call.createdAt, model: call.question.model };
 }
 
-function usage(answer: DemoResponse): JsonObject {
+function usage(response: DemoResponse): JsonObject {
   return {
-    prompt_tokens: answer.promptTokens,
-    completion_tokens: answer.completionTokens,
-    total_tokens: answer.promptTokens + answer.completionTokens,
+    prompt_tokens: response.promptTokens,
+    completion_tokens: response.completionTokens,
+    total_tokens: response.promptTokens + response.completionTokens,
     prompt_tokens_details: { cached_tokens: 0 },
     completion_tokens_details: { reasoning_tokens: 0 },
   };

@@ -104,9 +104,9 @@ function message(call: DemoCall, content: readonly JsonObject[]): JsonObject {
   };
 }
 
-function usage(answer: DemoResponse, outputTokens: number): JsonObject {
+function usage(response: DemoResponse, outputTokens: number): JsonObject {
   return {
-    input_tokens: answer.promptTokens,
+    input_tokens: response.promptTokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
     output_tokens: outputTokens,

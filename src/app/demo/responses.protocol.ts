@@ -43,13 +43,13 @@ function parseRequest(body: JsonObject): DemoRequest {
 }
 
 function renderFinal(call: DemoCall): JsonObject {
-  const { answer } = call;
+  const { answer: response } = call;
   return responseObject(call, {
-    status: STATUSES[answer.stop],
-    completed_at: answer.stop === 'end' ? call.createdAt : null,
-    incomplete_details: answer.stop === 'end' ? null : { reason: 'max_output_tokens' },
-    output: [messageItem(call, STATUSES[answer.stop], [textPart(answer.pieces.join(''))])],
-    usage: usage(answer),
+    status: STATUSES[response.stop],
+    completed_at: response.stop === 'end' ? call.createdAt : null,
+    incomplete_details: response.stop === 'end' ? null : { reason: 'max_output_tokens' },
+    output: [messageItem(call, STATUSES[response.stop], [textPart(response.pieces.join(''))])],
+    usage: usage(response),
   });
 }
 
@@ -92,13 +92,13 @@ function textPart(text: string): JsonObject {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
-function usage(answer: DemoResponse): JsonObject {
+function usage(response: DemoResponse): JsonObject {
   return {
-    input_tokens: answer.promptTokens,
+    input_tokens: response.promptTokens,
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
-    output_tokens: answer.completionTokens,
+    output_tokens: response.completionTokens,
     output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: answer.promptTokens + answer.completionTokens,
+    total_tokens: response.promptTokens + response.completionTokens,
   };
 }
 

@@ -54,7 +54,7 @@ describe('metrics of several workers', () => {
       ]),
     );
     workers.end(3);
-    // Its answer was on its way when it ended.
+    // Its response was on its way when it ended.
     const all = workers.learn(new Map([[3, await figuresOf(1, 5)]]));
     expect(await linesOf(all)).toEqual(
       expect.arrayContaining([

@@ -41,24 +41,24 @@ class PrimaryLookup {
   /** Asks all hosts at once, so that one that is silent delays nothing. @throws NoWritableHost */
   async address(): Promise<Address> {
     this.found ??= Promise.any(this.urls.map(probe));
-    const asked = this.found;
+    const requested = this.found;
     try {
-      return await asked;
+      return await requested;
     } catch (error) {
-      this.forget(asked);
+      this.forget(requested);
       throw error instanceof AggregateError ? new NoWritableHost(error.errors) : error;
     }
   }
 
   /** After a connection to the address failed: the next one asks again. */
   async lost({ host, port }: Address): Promise<void> {
-    const asked = this.found;
-    const known = await asked?.catch(() => undefined);
-    if (known?.host === host && known.port === port) this.forget(asked);
+    const requested = this.found;
+    const known = await requested?.catch(() => undefined);
+    if (known?.host === host && known.port === port) this.forget(requested);
   }
 
-  private forget(asked: Promise<Address> | undefined): void {
-    if (this.found === asked) this.found = undefined;
+  private forget(requested: Promise<Address> | undefined): void {
+    if (this.found === requested) this.found = undefined;
   }
 }
 

@@ -46,11 +46,11 @@ export class DatabaseHealth {
 
   /** True if the database answers within one second. Never rejects. */
   async ping(): Promise<boolean> {
-    const answer = this.pools.general.query('SELECT 1').then(
+    const response = this.pools.general.query('SELECT 1').then(
       () => true,
       () => false,
     );
-    return (await within(answer, PING_MS)) ?? false;
+    return (await within(response, PING_MS)) ?? false;
   }
 }
 

@@ -2,7 +2,7 @@ import { reasonOf, within } from '../shared/index.js';
 import { type Notifications, UNHEARD_CACHE_MS } from './notifications.js';
 
 /** Read timeout, in ms. */
-const ANSWER_TIMEOUT_MS = 5000;
+const RESPONSE_TIMEOUT_MS = 5000;
 
 /** What is cached, and how it is read. */
 interface KeptSource<T> {
@@ -73,7 +73,7 @@ export class ReconnectingCopy<T> {
     try {
       const read = await within(
         this.source.read().then((value) => ({ value })),
-        ANSWER_TIMEOUT_MS,
+        RESPONSE_TIMEOUT_MS,
       );
       if (read === undefined) throw new Error('the database did not respond');
       this.source.use(read.value);

@@ -217,12 +217,12 @@ export class FallbackCounts {
   /** @throws when it takes too long */
   private async inTime<Result>(pending: Promise<Result>): Promise<Result> {
     const { patienceMs } = this.timings;
-    const answer = await within(
+    const response = await within(
       pending.then((result) => ({ result })),
       patienceMs,
     );
-    if (answer === undefined) throw new Error(`no response within ${patienceMs} ms`);
-    return answer.result;
+    if (response === undefined) throw new Error(`no response within ${patienceMs} ms`);
+    return response.result;
   }
 }
 

@@ -25,9 +25,13 @@ describe('MemoryCounts', () => {
   const back = (id: string): void => counts.release({ id, slots: [], corrections: [] });
 
   it('takes nothing when any count or slot is exhausted', () => {
-    const asked = acquisition('a', [count('requests', 10), count('tokens', 100, 60)], [{ key: 'running', limit: 5 }]);
-    expect(counts.decide(asked).refusal).toBeUndefined();
-    const refused = counts.decide({ ...asked, id: 'b' });
+    const requested = acquisition(
+      'a',
+      [count('requests', 10), count('tokens', 100, 60)],
+      [{ key: 'running', limit: 5 }],
+    );
+    expect(counts.decide(requested).refusal).toBeUndefined();
+    const refused = counts.decide({ ...requested, id: 'b' });
     expect(refused.refusal?.which).toBe(1);
     expect(refused.statuses.map(({ used }) => used)).toEqual([1, 60]);
     expect(counts.size).toEqual({ windows: 2, slots: 1 });

@@ -137,8 +137,8 @@ describe('Chat Completions request messages', () => {
     expect(replayed(thought('f'), {})).toEqual(plain);
     expect(replayed(thought('g'), { replayReasoning: true })).toEqual(plain);
     expect(replayed(signed, { replayReasoning: true })).toEqual(plain);
-    const told = [user(text('a')), assistant(thought('f')), user(text('b'))];
-    expect(messagesOf(told, { replayReasoning: true })).toEqual([
+    const reported = [user(text('a')), assistant(thought('f')), user(text('b'))];
+    expect(messagesOf(reported, { replayReasoning: true })).toEqual([
       {
         role: 'user',
         content: [

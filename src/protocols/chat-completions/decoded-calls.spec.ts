@@ -1,6 +1,6 @@
 import { aCall, aTarget } from '../../../test/support/calls.js';
 import { call, calls, delta, DONE, finish } from '../../../test/support/chat-completions-chunks.js';
-import { answerOf, eventsOf, partsOf, saidIn, upstream } from '../../../test/support/chat-completions-streams.js';
+import { responseOf, eventsOf, partsOf, saidIn, upstream } from '../../../test/support/chat-completions-streams.js';
 import { aContent, built } from '../../../test/support/translations.js';
 import { type ResponsePart, SseSplitter } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './protocol.js';
@@ -144,7 +144,7 @@ describe('Chat Completions tool call decoding', () => {
   });
 
   it('keeps truncated arguments (case 53)', () => {
-    const response = answerOf(calls(call(0, 'a', 'f', '{"x":"un')) + finish('length') + DONE);
+    const response = responseOf(calls(call(0, 'a', 'f', '{"x":"un')) + finish('length') + DONE);
     expect(response).toMatchObject({ parts: [{ arguments: '{"x":"un' }], stop: 'max_tokens' });
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { call, calls, chunk, delta, DONE, finish } from '../../../test/support/chat-completions-chunks.js';
 import {
-  answerOf,
+  responseOf,
   eventsOf,
   partsOf,
   saidIn,
@@ -38,7 +38,7 @@ describe('Chat Completions stream decoding', () => {
   });
 
   it('accepts an empty response (case 32)', () => {
-    expect(answerOf(finish('stop') + DONE)).toMatchObject({ parts: [], stop: 'end' });
+    expect(responseOf(finish('stop') + DONE)).toMatchObject({ parts: [], stop: 'end' });
   });
 
   it.each([
@@ -48,7 +48,7 @@ describe('Chat Completions stream decoding', () => {
     ['a new reason', 'end'],
     ['tool_calls', 'end'],
   ])('maps the finish reason "%s" to %s without calls (cases 33 and 44)', (reason, stop) => {
-    expect(answerOf(delta('"content":"a"') + finish(reason) + DONE).stop).toBe(stop);
+    expect(responseOf(delta('"content":"a"') + finish(reason) + DONE).stop).toBe(stop);
   });
 
   it.each([
@@ -57,16 +57,16 @@ describe('Chat Completions stream decoding', () => {
     ['length', 'max_tokens'],
     ['content_filter', 'content_filter'],
   ])('maps the finish reason "%s" after a call to %s (case 52)', (reason, stop) => {
-    expect(answerOf(calls(call(0, 'a', 'f', '{}')) + finish(reason) + DONE).stop).toBe(stop);
+    expect(responseOf(calls(call(0, 'a', 'f', '{}')) + finish(reason) + DONE).stop).toBe(stop);
   });
 
   it('accepts text with the finish reason, and uses the first of several reasons (cases 38 and 39)', () => {
     const stream = delta('"content":"a"') + delta('"content":"b"', '"length"') + finish('stop') + DONE + DONE;
-    expect(answerOf(stream)).toMatchObject({ parts: [{ text: 'ab' }], stop: 'max_tokens' });
+    expect(responseOf(stream)).toMatchObject({ parts: [{ text: 'ab' }], stop: 'max_tokens' });
   });
 
   it('is complete with a finish reason and truncated without one (cases 36 and 37)', () => {
-    expect(answerOf(delta('"content":"a"') + finish('stop')).stop).toBe('end');
+    expect(responseOf(delta('"content":"a"') + finish('stop')).stop).toBe('end');
     for (const stream of [
       delta('"content":"a"') + DONE,
       delta('"content":"a"'),
@@ -84,7 +84,7 @@ describe('Chat Completions stream decoding', () => {
   it('skips invalid lines, comments and events after the marker (cases 18 and 19)', () => {
     const stream = `: hi\n\ndata: {"choices":[{"delta":{"content":"lost\n\ndata: what\n\n${delta('"content":"a"')}${finish('stop')}${DONE}`;
     const late = delta('"content":"late"') + chunk('"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}');
-    expect(saidIn(answerOf(stream + late).parts)).toEqual(['a']);
+    expect(saidIn(responseOf(stream + late).parts)).toEqual(['a']);
   });
 
   it('throws on errors in every form (case 22)', () => {
@@ -105,8 +105,8 @@ describe('Chat Completions stream decoding', () => {
       chunk('"choices":[],"usage":null'),
       DONE,
     ];
-    expect(answerOf(stream.join('')).usage).toMatchObject({ input: 9, output: 2 });
-    expect(answerOf(finish('stop') + DONE).usage).toBeUndefined();
+    expect(responseOf(stream.join('')).usage).toMatchObject({ input: 9, output: 2 });
+    expect(responseOf(finish('stop') + DONE).usage).toBeUndefined();
   });
 
   it('counts a cited search if one was requested', () => {
@@ -115,16 +115,16 @@ describe('Chat Completions stream decoding', () => {
     );
     const stream = `${delta('"content":"a"')}${cited}${chunk('"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}')}${DONE}`;
     const content = { hostedTools: [{ type: 'web_search', path: 'tools[0]' }] };
-    expect(answerOf(stream, { content, target: { flags: { hostedWebSearch: true } } })).toMatchObject({
+    expect(responseOf(stream, { content, target: { flags: { hostedWebSearch: true } } })).toMatchObject({
       parts: [{ kind: 'text', text: 'a', annotations: [{ url: 'https://a.example', title: 'A' }] }],
       usage: { toolUses: { web_search: 1 } },
     });
-    expect(answerOf(stream, { content }).usage).not.toHaveProperty('toolUses');
+    expect(responseOf(stream, { content }).usage).not.toHaveProperty('toolUses');
   });
 
   it('emits refusals as a part (case 42)', () => {
     const stream = delta('"refusal":"I ca"') + delta('"refusal":"nnot."') + finish('stop') + DONE;
-    expect(answerOf(stream)).toMatchObject({ parts: [{ kind: 'refusal', text: 'I cannot.' }], stop: 'refusal' });
+    expect(responseOf(stream)).toMatchObject({ parts: [{ kind: 'refusal', text: 'I cannot.' }], stop: 'refusal' });
   });
 });
 

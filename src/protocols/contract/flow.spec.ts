@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Flow, Waits } from './flow.js';
 
 function aSource() {
-  const told: string[] = [];
-  return { told, pause: () => void told.push('pause'), resume: () => void told.push('resume') };
+  const reported: string[] = [];
+  return { told: reported, pause: () => void reported.push('pause'), resume: () => void reported.push('resume') };
 }
 
 describe('Flow', () => {

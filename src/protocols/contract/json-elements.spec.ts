@@ -76,16 +76,16 @@ describe('array elements', () => {
 
   it('are read alike from chunks', () => {
     const json = String.raw`{"tools":[{"typ\u0065":"a"},{"model":"m"}],"models":["x",{"y":[1]}],"novel":1}`;
-    const told = (fields: JsonFields): unknown => [
+    const reported = (fields: JsonFields): unknown => [
       fields.elements('tools[]'),
       fields.elements('models[]'),
       fields.others,
     ];
-    const whole = told(read(json));
+    const whole = reported(read(json));
     for (let cut = 0; cut <= json.length; cut += 1) {
       const reader = new JsonReader(INTERESTS);
       for (const end of [cut, json.length]) reader.next(Buffer.from(json).subarray(0, end));
-      expect(told(reader.end({ bytes: Buffer.from(json) }))).toEqual(whole);
+      expect(reported(reader.end({ bytes: Buffer.from(json) }))).toEqual(whole);
     }
   });
 });

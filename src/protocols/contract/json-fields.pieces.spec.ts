@@ -10,12 +10,12 @@ describe('incremental reading', () => {
     const reader = new JsonReader(INTERESTS);
     try {
       for (const cut of cuts) reader.next(bytes.subarray(0, cut));
-      return told(reader.end({ bytes }));
+      return reported(reader.end({ bytes }));
     } catch (error) {
       return error instanceof AppError ? { param: error.details.param, isRefused: true } : error;
     }
   }
-  const told = (fields: JsonFields): unknown => ({
+  const reported = (fields: JsonFields): unknown => ({
     size: fields.size,
     places: ['', 'model', 'stream', 'messages', 'max_tokens', 'stream_options', 'reasoning.effort'].map((path) =>
       fields.field(path),

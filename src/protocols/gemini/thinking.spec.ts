@@ -14,11 +14,11 @@ const build = (
   const target = { stream: false, maxOutputTokens: 65_536, outputLimit: affordable, flags };
   return built(upstream, { call: {} as Call, content }, target);
 };
-const planOf = (...asked: Parameters<typeof build>): unknown => {
-  const config = build(...asked).body['generationConfig'] as { readonly thinkingConfig?: unknown } | undefined;
+const planOf = (...requested: Parameters<typeof build>): unknown => {
+  const config = build(...requested).body['generationConfig'] as { readonly thinkingConfig?: unknown } | undefined;
   return config?.thinkingConfig;
 };
-const warningsOf = (...asked: Parameters<typeof build>): string | undefined => build(...asked).warnings;
+const warningsOf = (...requested: Parameters<typeof build>): string | undefined => build(...requested).warnings;
 
 const LEVEL = { thinkingMode: 'level' };
 const BUDGET = { thinkingMode: 'budget' };

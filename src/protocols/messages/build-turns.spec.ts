@@ -81,7 +81,7 @@ describe('Messages conversations', () => {
     expect(first).toBe('a');
     expect(odd).toMatch(/^call_x+_[0-9a-f]{8}$/);
     expect(third).toBe('a_2');
-    expect(blocks.filter(({ type }) => type === 'tool_result').map((told) => told['tool_use_id'])).toEqual([
+    expect(blocks.filter(({ type }) => type === 'tool_result').map((reported) => reported['tool_use_id'])).toEqual([
       first,
       odd,
       third,
@@ -155,10 +155,10 @@ describe('Messages conversations', () => {
 
   it('send nothing or a placeholder for empty results', () => {
     const turns = [user(text('Go')), assistant(toolCall('a')), user(result('a', ''))];
-    const told = (flags: Setting['flags']): unknown =>
+    const reported = (flags: Setting['flags']): unknown =>
       ((messagesOf(turns, flags) as { content: object[] }[])[2]?.content ?? [])[0];
-    expect(told({})).toEqual({ type: 'tool_result', tool_use_id: 'a' });
-    expect(told({ emptyToolResultText: true })).toMatchObject({ content: [block('(no output)')] });
+    expect(reported({})).toEqual({ type: 'tool_result', tool_use_id: 'a' });
+    expect(reported({ emptyToolResultText: true })).toMatchObject({ content: [block('(no output)')] });
   });
 
   it('contain images and documents, also in results (case 70)', () => {

@@ -163,7 +163,7 @@ describe('Messages stream rendering', () => {
       ['{"a":{', '}', '}'],
     ],
     [[' {}'], [' {}']],
-  ])('renders arguments as they arrive, and none for empty ones: %j (cases 45, 48 and 53)', (pieces, told) => {
+  ])('renders arguments as they arrive, and none for empty ones: %j (cases 45, 48 and 53)', (pieces, reported) => {
     const events: CallEvent[] = [
       { type: 'call-start' },
       { type: 'part-start', start: { kind: 'tool-call', id: 'a', name: 'get' } },
@@ -172,7 +172,7 @@ describe('Messages stream rendering', () => {
     ];
     const sent = readEvents(written(events).join('')).map(({ data }) => JSON.parse(data) as { delta?: JsonObject });
     expect(sent.flatMap((event) => (event.delta ? [event.delta] : []))).toEqual(
-      told.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+      reported.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
     );
   });
 

@@ -48,7 +48,7 @@ const FROM_ASSISTANT: ReadonlyMap<string, BlockReader<Part>> = new Map<string, B
   ['document', dropWithWarning],
 ]);
 
-/** Results of hosted tools: the following text contains the answer. */
+/** Results of hosted tools: the following text contains the response. */
 const RUN_BY_VENDOR = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|fallback)$/;
 
 /** The summary that replaces everything before it, and the position of its block; undefined if there is none. */

@@ -1,6 +1,14 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { added, called, completed, created, done, message, said, usage } from '../../../test/support/responses-sse.js';
-import { answer, DONE, type Event, read, stream, target, upstream } from '../../../test/support/responses-streams.js';
+import {
+  resultOfStream,
+  DONE,
+  type Event,
+  read,
+  stream,
+  target,
+  upstream,
+} from '../../../test/support/responses-streams.js';
 import { aContent, built, resultOf } from '../../../test/support/translations.js';
 import type { JsonObject } from '../../platform/shared/index.js';
 import type { CallResult } from '../contract/index.js';
@@ -59,7 +67,7 @@ describe('Responses stream decoding', () => {
   });
 
   it('emits interleaved calls one after the other (cases 45 and 46)', () => {
-    const { parts, stop } = answer(
+    const { parts, stop } = resultOfStream(
       created,
       added(0, called('a', '')),
       added(1, called('b', '')),
@@ -87,7 +95,7 @@ describe('Responses stream decoding', () => {
     [[done(0, called('a', 'null'))], '{}'],
     [[added(0, called('a', '')), argument(0, '{}')], '{}'],
   ])('reads arguments once, however they are sent (cases 48, 49 and 51)', (events, expected) => {
-    expect(answer(created, ...events, completed()).parts).toMatchObject([{ id: 'a', arguments: expected }]);
+    expect(resultOfStream(created, ...events, completed()).parts).toMatchObject([{ id: 'a', arguments: expected }]);
   });
 
   it('restores tool names and freeform tools (cases 62 and 63)', () => {
@@ -133,7 +141,7 @@ describe('Responses stream decoding', () => {
       ],
       encrypted_content: 'gAAA',
     };
-    const { parts } = answer(
+    const { parts } = resultOfStream(
       created,
       added(0, { type: 'reasoning', id: 'rs_1', summary: [] }),
       summary('part.added', 0, { part: { type: 'summary_text', text: '' } }),
@@ -153,14 +161,16 @@ describe('Responses stream decoding', () => {
   });
 
   it('drops empty reasoning', () => {
-    expect(answer(created, done(0, { type: 'reasoning', id: 'rs_1', summary: [] }), completed()).parts).toEqual([]);
+    expect(resultOfStream(created, done(0, { type: 'reasoning', id: 'rs_1', summary: [] }), completed()).parts).toEqual(
+      [],
+    );
   });
 
   it('reads refusals and stops with one (case 42)', () => {
     const refusal = { type: 'refusal', refusal: 'I cannot.' };
     const item = { type: 'message', id: 'msg_a', content: [refusal] };
     const delta = { type: 'response.refusal.delta', output_index: 0, content_index: 0, delta: 'I can' };
-    const { parts, stop } = answer(created, delta, done(0, item), completed());
+    const { parts, stop } = resultOfStream(created, delta, done(0, item), completed());
     expect([parts, stop]).toEqual([[{ kind: 'refusal', text: 'I cannot.' }], 'refusal']);
   });
 
@@ -172,7 +182,7 @@ describe('Responses stream decoding', () => {
     const text = { type: 'output_text', text: 'So.', annotations };
     const item = { type: 'message', id: 'msg_a', content: [text] };
     const part = { type: 'response.content_part.done', output_index: 0, content_index: 0, part: text };
-    expect(answer(created, said('So'), part, done(0, item), completed()).parts).toEqual([
+    expect(resultOfStream(created, said('So'), part, done(0, item), completed()).parts).toEqual([
       { kind: 'text', text: 'So.', annotations: [{ url: 'https://example.com', title: 'Example' }] },
     ]);
   });
@@ -182,21 +192,21 @@ describe('Responses stream decoding', () => {
     [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, 'content_filter'],
     [{ status: 'incomplete', incomplete_details: { reason: 'steered' } }, 'end'],
     [{ incomplete_details: null }, 'end'],
-  ])('maps the end %j to %s (cases 33, 41 and 44)', (response, stop) => {
-    const end = { ...completed(response), type: 'response.incomplete' };
-    expect(answer(created, said('Hi'), end)).toMatchObject({ parts: [{ text: 'Hi' }], stop });
+  ])('maps the end %j to %s (cases 33, 41 and 44)', (members, stop) => {
+    const end = { ...completed(members), type: 'response.incomplete' };
+    expect(resultOfStream(created, said('Hi'), end)).toMatchObject({ parts: [{ text: 'Hi' }], stop });
   });
 
   it('keeps a call truncated by the end (case 53)', () => {
     const end = { ...completed({ incomplete_details: { reason: 'max_output_tokens' } }), type: 'response.incomplete' };
-    const { parts, stop } = answer(created, added(0, called('a', '')), argument(0, '{"city":"Os'), end);
+    const { parts, stop } = resultOfStream(created, added(0, called('a', '')), argument(0, '{"city":"Os'), end);
     expect([parts, stop]).toMatchObject([[{ arguments: '{"city":"Os' }], 'max_tokens']);
   });
 
   it('counts hosted tools and skips their events', () => {
     const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
     const progress = { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' };
-    const { parts, usage: used } = answer(
+    const { parts, usage: used } = resultOfStream(
       created,
       added(0, search),
       progress,

@@ -102,8 +102,8 @@ describe('responses in final bytes', () => {
       : `event: ${(data as { type: string }).type}\ndata: ${JSON.stringify(data)}\n\n`;
   const given = { id: 'resp_1', itemIds: ['msg_1', 'msg_2'], text: JSON.stringify(response) };
   const givenIn = (bytes: Buffer): unknown => {
-    const answer = storage.responseIn(bytes);
-    return answer && { ...answer, text: answer.text() };
+    const found = storage.responseIn(bytes);
+    return found && { ...found, text: found.text() };
   };
 
   it('are read whole if unstreamed', () => {

@@ -1,13 +1,21 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { added, called, completed, created, done, message, said, usage } from '../../../test/support/responses-sse.js';
-import { answer, DONE, type Event, read, stream, target, upstream } from '../../../test/support/responses-streams.js';
+import {
+  resultOfStream,
+  DONE,
+  type Event,
+  read,
+  stream,
+  target,
+  upstream,
+} from '../../../test/support/responses-streams.js';
 import { aContent, resultOf } from '../../../test/support/translations.js';
 import { SseSplitter } from '../contract/index.js';
 
 describe('unusual Responses streams', () => {
   it('may contain everything in the final event', () => {
     const output = [message('Hello'), called('a', '{}')];
-    expect(answer(completed({ output, usage }))).toMatchObject({
+    expect(resultOfStream(completed({ output, usage }))).toMatchObject({
       parts: [{ text: 'Hello' }, { id: 'a' }],
       stop: 'tool_calls',
       usage: { input: 9 },
@@ -63,7 +71,7 @@ describe('unusual Responses streams', () => {
 
   it('may contain readable reasoning', () => {
     const item = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] };
-    expect(answer(created, done(0, item), completed()).parts).toEqual([{ kind: 'reasoning', text: 'Hm.' }]);
+    expect(resultOfStream(created, done(0, item), completed()).parts).toEqual([{ kind: 'reasoning', text: 'Hm.' }]);
   });
 
   it('end with the final event (case 18)', () => {
@@ -71,7 +79,7 @@ describe('unusual Responses streams', () => {
   });
 
   it('may change item IDs if items are numbered', () => {
-    const { parts } = answer(
+    const { parts } = resultOfStream(
       created,
       added(0, { type: 'message', id: 'x' }),
       { ...said('Hi'), item_id: 'y' },
@@ -97,7 +105,7 @@ describe('unusual Responses streams', () => {
         { type: 'response.output_item.done', ...numbered(last, index), item },
       ];
     });
-    expect(answer(created, ...events, completed()).parts).toEqual([
+    expect(resultOfStream(created, ...events, completed()).parts).toEqual([
       { kind: 'text', text: 'Hi m' },
       { kind: 'text', text: 'Hi n' },
     ]);

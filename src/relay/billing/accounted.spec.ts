@@ -56,15 +56,15 @@ const open: Subscription[] = [];
 
 function listen(ticket: Ticket) {
   const frames = new Subject<Frame>();
-  const heard: string[] = [];
+  const received: string[] = [];
   const [interruption, flow] = [new Interruption(), new Flow()];
   const subscription = frames.pipe(accounted(ticket, { interruption, flow })).subscribe({
-    next: ({ last }) => heard.push(last ? 'last' : 'frame'),
-    error: ({ kind }: AppError) => heard.push(kind),
-    complete: () => heard.push('complete'),
+    next: ({ last }) => received.push(last ? 'last' : 'frame'),
+    error: ({ kind }: AppError) => received.push(kind),
+    complete: () => received.push('complete'),
   });
   open.push(subscription);
-  return { frames, heard, interruption, flow, subscription };
+  return { frames, heard: received, interruption, flow, subscription };
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -74,58 +74,58 @@ describe('accounted', () => {
 
   it('sends the last frame only after settlement', async () => {
     const { ticket, fates, settle } = aTicket();
-    const { frames, heard } = listen(ticket);
+    const { frames, heard: received } = listen(ticket);
     frames.next(piece());
     frames.next(piece(true));
     await nextTurn();
-    expect([heard, fates]).toEqual([['frame'], ['succeeded']]);
+    expect([received, fates]).toEqual([['frame'], ['succeeded']]);
     settle();
     await nextTurn();
-    expect(heard).toEqual(['frame', 'last', 'complete']);
+    expect(received).toEqual(['frame', 'last', 'complete']);
   });
 
   it('sends a failure after its settlement', async () => {
     const { ticket, fates } = aTicket();
-    const { frames, heard } = listen(ticket);
+    const { frames, heard: received } = listen(ticket);
     frames.error(failure());
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await nextTurn();
-    expect([heard, fates.slice(0, 1)]).toEqual([['timeout'], ['failed: timeout']]);
+    expect([received, fates.slice(0, 1)]).toEqual([['timeout'], ['failed: timeout']]);
   });
 
   it('ignores errors after the last frame', async () => {
     const { ticket, fates, settle } = aTicket();
-    const { frames, heard, interruption } = listen(ticket);
+    const { frames, heard: received, interruption } = listen(ticket);
     frames.next(piece(true));
     frames.error(failure());
     expect(interruption.interrupt(failure())).toBe(false);
     settle();
     await nextTurn();
-    expect([heard, fates.slice(0, 1)]).toEqual([['last', 'complete'], ['succeeded']]);
+    expect([received, fates.slice(0, 1)]).toEqual([['last', 'complete'], ['succeeded']]);
   });
 
   it('waits briefly for a settlement in progress when interrupted, then gives it up and fails', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const { ticket, fates } = aTicket();
-    const { frames, heard, interruption } = listen(ticket);
+    const { frames, heard: received, interruption } = listen(ticket);
     frames.next(piece(true));
     interruption.interrupt(failure());
     jest.advanceTimersByTime(1499);
-    expect([heard, fates]).toEqual([[], ['succeeded']]);
+    expect([received, fates]).toEqual([[], ['succeeded']]);
     jest.advanceTimersByTime(1);
     jest.useRealTimers();
     await nextTurn();
-    expect([heard, fates.slice(0, 3)]).toEqual([['unavailable'], ['succeeded', 'given up', 'failed: unavailable']]);
+    expect([received, fates.slice(0, 3)]).toEqual([['unavailable'], ['succeeded', 'given up', 'failed: unavailable']]);
   });
 
   it('fails once when interrupted and ignores further frames', async () => {
     const { ticket, fates } = aTicket();
-    const { frames, heard, interruption } = listen(ticket);
+    const { frames, heard: received, interruption } = listen(ticket);
     expect(interruption.interrupt(failure())).toBe(true);
     frames.next(piece(true));
     expect(interruption.interrupt(failure())).toBe(false);
     await nextTurn();
-    expect([heard, fates.filter((fate) => fate !== 'abandoned')]).toEqual([['timeout'], ['failed: timeout']]);
+    expect([received, fates.filter((fate) => fate !== 'abandoned')]).toEqual([['timeout'], ['failed: timeout']]);
   });
 
   it('does not interrupt a call during admission, which checks the interruption itself', async () => {
@@ -168,26 +168,26 @@ describe('accounted', () => {
 
   it('holds back unpaid frames, pauses reading meanwhile, and sends them in order', async () => {
     const { ticket, fates, pay } = aTicket({ covered: false });
-    const { frames, heard, flow } = listen(ticket);
+    const { frames, heard: received, flow } = listen(ticket);
     frames.next(piece());
     frames.next(piece());
-    expect([heard, fates, flow.paused]).toEqual([[], ['asked for credit'], true]);
+    expect([received, fates, flow.paused]).toEqual([[], ['asked for credit'], true]);
     pay();
     await nextTurn();
-    expect([heard, flow.paused]).toEqual([['frame', 'frame'], false]);
+    expect([received, flow.paused]).toEqual([['frame', 'frame'], false]);
   });
 
   it('settles a last frame that waited for credit after the frames before it', async () => {
     const { ticket, fates, pay, settle } = aTicket({ covered: false });
-    const { frames, heard } = listen(ticket);
+    const { frames, heard: received } = listen(ticket);
     frames.next(piece());
     frames.next(piece(true));
     frames.complete();
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     pay();
     settle();
     await nextTurn();
-    expect([heard, fates.slice(0, 2)]).toEqual([
+    expect([received, fates.slice(0, 2)]).toEqual([
       ['frame', 'last', 'complete'],
       ['asked for credit', 'succeeded'],
     ]);
@@ -195,12 +195,12 @@ describe('accounted', () => {
 
   it('fails when credit runs out and aborts the upstream immediately', async () => {
     const { ticket, fates, refuse } = aTicket({ covered: false });
-    const { frames, heard } = listen(ticket);
+    const { frames, heard: received } = listen(ticket);
     frames.next(piece());
     refuse(new AppError('insufficient_quota', 'used up'));
     await nextTurn();
     expect(frames.observed).toBe(false);
-    expect([heard, fates.slice(0, 2)]).toEqual([
+    expect([received, fates.slice(0, 2)]).toEqual([
       ['insufficient_quota'],
       ['asked for credit', 'failed: insufficient_quota'],
     ]);

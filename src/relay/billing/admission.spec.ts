@@ -57,7 +57,7 @@ describe('AdmissionHealth', () => {
   });
 
   it('probes at most once a second', async () => {
-    for (let asked = 0; asked < 20; asked += 1) {
+    for (let requested = 0; requested < 20; requested += 1) {
       expect(await health.check()).toBe(true);
       nowMs += 99;
     }

@@ -105,12 +105,12 @@ const line = (overrides: Partial<CreditLine> = {}): CreditLine => ({
 
 /** A wallet with so much left; it gives what it has, and remembers what it was asked. */
 function aWallet(left: bigint) {
-  const asked: { held: bigint; want: bigint }[] = [];
+  const requested: { held: bigint; want: bigint }[] = [];
   const wallet = {
     left,
-    asked,
+    asked: requested,
     extend: async (held: bigint, want: bigint): Promise<ExtensionResult> => {
-      asked.push({ held, want });
+      requested.push({ held, want });
       await Promise.resolve();
       const granted = want < wallet.left ? want : wallet.left;
       wallet.left -= granted;
@@ -248,13 +248,13 @@ describe('Credit', () => {
   });
 
   it('keeps output trusted during an outage when the upstream reports usage repeatedly', async () => {
-    let asked = 0;
+    let requested = 0;
     const credit = new Credit(line(), () => {
-      asked += 1;
+      requested += 1;
       return Promise.reject(new AdmissionUnavailable(new Error('gone')));
     });
     await credit.untilCovered(1500);
     credit.report({ ...NO_TOKENS, input: 1000, output: 1500 });
-    expect([credit.covers(1900), asked]).toEqual([true, 1]);
+    expect([credit.covers(1900), requested]).toEqual([true, 1]);
   });
 });

@@ -119,13 +119,13 @@ describe('the charged model', () => {
 });
 
 describe('speed and region', () => {
-  const speedOf = (asked: string | undefined, reported: string | undefined): bigint => {
+  const speedOf = (requested: string | undefined, reported: string | undefined): bigint => {
     const usage = tokens(1, 1, reported === undefined ? {} : { speed: reported });
-    return serviceToCharge(demanding({ speed: asked }), usage, SMALL.pricing).speed.multiplier / ONE;
+    return serviceToCharge(demanding({ speed: requested }), usage, SMALL.pricing).speed.multiplier / ONE;
   };
-  const geoOf = (asked: string | undefined, reported: string | undefined): string => {
+  const geoOf = (requested: string | undefined, reported: string | undefined): string => {
     const usage = tokens(1, 1, reported === undefined ? {} : { geo: reported });
-    return serviceToCharge(demanding({ geo: asked }), usage, SMALL.pricing).geo.name;
+    return serviceToCharge(demanding({ geo: requested }), usage, SMALL.pricing).geo.name;
   };
 
   it('charge the reported speed, else the requested one, and never more than requested', () => {

@@ -126,8 +126,8 @@ export function reportedModel(
   upstreamNames: UpstreamNames,
 ): CatalogModel | undefined {
   if (reported === undefined) return plan.model;
-  const asked = [...(plan.namedModels ?? [])];
-  const known = [[plan.model.name, plan.model] as const, ...asked].flatMap(([written, model]) =>
+  const requested = [...(plan.namedModels ?? [])];
+  const known = [[plan.model.name, plan.model] as const, ...requested].flatMap(([written, model]) =>
     [written, model.name, ...upstreamNames(model.name)].map((name) => ({ name, model })),
   );
   const family = reported.replace(RELEASE, '');

@@ -142,8 +142,8 @@ describe('the service tier', () => {
   const head = (serviceTier: string | undefined): CallHead => ({ serviceTier }) as CallHead;
   const answered = (serviceTier: string | undefined): TokenUsage =>
     usage(serviceTier === undefined ? {} : { serviceTier });
-  const charged = (asked: string | undefined, given: string | undefined): string =>
-    serviceToCharge(head(asked), answered(given), tiered).tier.name;
+  const charged = (requested: string | undefined, given: string | undefined): string =>
+    serviceToCharge(head(requested), answered(given), tiered).tier.name;
 
   it('is accepted when it is a default tier or priced by the model', () => {
     const model = { name: 'm', pricing: tiered } as CatalogModel;

@@ -182,13 +182,13 @@ async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<
   // Checks the row of a usage, not whether the usage is plausible.
   const all = { prompt: Infinity, completion: Infinity, completionShown: undefined, maxToolUses: () => Infinity };
   const bounds = { ...usageBounds(call.head, plan), ...all };
-  const desk: BillingPort = {
+  const service: BillingPort = {
     admit: () => Promise.resolve({ plan, snapshot, outputLimit: undefined, bounds, credit: undefined }),
     count: () => Promise.resolve(undefined),
     settle: () => Promise.resolve(),
     giveUp: () => undefined,
   };
-  const ticket = new Ticket(call, plan.caller, desk, { startedMs: 0, waits: new Waits(0) });
+  const ticket = new Ticket(call, plan.caller, service, { startedMs: 0, waits: new Waits(0) });
   await ticket.admit(() => plan);
   const offers = { models: new Map([['helper', ['vendor-helper']]]), costs: new Map() };
   ticket.beginAttempt({

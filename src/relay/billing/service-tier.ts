@@ -118,16 +118,19 @@ interface TierChoice {
   readonly isOpen: boolean;
 }
 
-const tierAsked = ({ serviceTier }: CallHead): TierChoice => ({
+const requestedTier = ({ serviceTier }: CallHead): TierChoice => ({
   asked: serviceTier,
   isOpen: serviceTier === undefined || serviceTier === 'auto',
 });
 
 /** Upstreams never choose a higher speed. */
-const speedAsked = ({ demands }: CallHead): TierChoice => ({ asked: demands?.speed, isOpen: false });
+const requestedSpeed = ({ demands }: CallHead): TierChoice => ({ asked: demands?.speed, isOpen: false });
 
 /** Without a requested region, the upstream account's default applies. */
-const geoAsked = ({ demands }: CallHead): TierChoice => ({ asked: demands?.geo, isOpen: demands?.geo === undefined });
+const requestedGeo = ({ demands }: CallHead): TierChoice => ({
+  asked: demands?.geo,
+  isOpen: demands?.geo === undefined,
+});
 
 /** Most models have a single service, whatever is requested or reported. */
 const hasOneService = ({ serviceTiers, speeds, geos }: Pricing): boolean =>
@@ -137,9 +140,9 @@ const hasOneService = ({ serviceTiers, speeds, geos }: Pricing): boolean =>
 export function serviceToHold(head: CallHead, pricing: Pricing): Service {
   if (hasOneService(pricing)) return DEFAULT_SERVICE;
   return {
-    tier: toHold(tierAsked(head), pricing.serviceTiers),
-    speed: toHold(speedAsked(head), pricing.speeds),
-    geo: toHold(geoAsked(head), pricing.geos),
+    tier: toHold(requestedTier(head), pricing.serviceTiers),
+    speed: toHold(requestedSpeed(head), pricing.speeds),
+    geo: toHold(requestedGeo(head), pricing.geos),
   };
 }
 
@@ -150,9 +153,9 @@ export function serviceToHold(head: CallHead, pricing: Pricing): Service {
 export function serviceToCharge(head: CallHead, usage: TokenUsage, pricing: Pricing): Service {
   if (hasOneService(pricing)) return DEFAULT_SERVICE;
   return {
-    tier: toCharge(tierAsked(head), usage.serviceTier, pricing.serviceTiers),
-    speed: toCharge(speedAsked(head), usage.speed, pricing.speeds),
-    geo: toCharge(geoAsked(head), usage.geo, pricing.geos),
+    tier: toCharge(requestedTier(head), usage.serviceTier, pricing.serviceTiers),
+    speed: toCharge(requestedSpeed(head), usage.speed, pricing.speeds),
+    geo: toCharge(requestedGeo(head), usage.geo, pricing.geos),
   };
 }
 
@@ -167,21 +170,21 @@ export function serviceReported(head: CallHead, usage: TokenUsage, pricing: Pric
   };
 }
 
-function toHold({ asked, isOpen }: TierChoice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
+function toHold({ asked: requested, isOpen }: TierChoice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
   if (multipliers.size === 0) return DEFAULT;
-  if (!isOpen) return named(asked, multipliers);
+  if (!isOpen) return named(requested, multipliers);
   let dearest = DEFAULT;
   for (const [name, multiplier] of multipliers) if (multiplier > dearest.multiplier) dearest = { name, multiplier };
   return dearest;
 }
 
 function toCharge(
-  { asked, isOpen }: TierChoice,
+  { asked: requested, isOpen }: TierChoice,
   reported: string | undefined,
   multipliers: ReadonlyMap<string, bigint>,
 ): ServiceTier {
   if (multipliers.size === 0) return DEFAULT;
-  const demanded = named(asked, multipliers);
+  const demanded = named(requested, multipliers);
   if (reported === undefined) return demanded;
   const given = named(reported, multipliers);
   return isOpen || given.multiplier <= demanded.multiplier ? given : demanded;

@@ -27,13 +27,13 @@ interface UsageCase {
 
 const boundsOf = ({ head, model = MODEL, continuedTokens }: UsageCase) => {
   const size = { bytes: 600, encodedBytes: 0, images: 0 };
-  const asked = { model: 'm', stream: true, outputLimit: undefined, choices: 1, effort: undefined, size, ...head };
-  return usageBounds(asked as CallHead, { model, continuedTokens });
+  const requested = { model: 'm', stream: true, outputLimit: undefined, choices: 1, effort: undefined, size, ...head };
+  return usageBounds(requested as CallHead, { model, continuedTokens });
 };
-/** 130 tokens of prompt and 5 of answer were counted. */
-const check = (report: Partial<TokenUsage>, asked: UsageCase = {}) => {
-  const meteredUnits = 'meteredUnits' in asked ? asked.meteredUnits : 5;
-  return checkUsage({ ...NO_TOKENS, ...report }, boundsOf(asked), { prompt: 130, output: 5, meteredUnits });
+/** 130 tokens of prompt and 5 of response were counted. */
+const check = (report: Partial<TokenUsage>, requested: UsageCase = {}) => {
+  const meteredUnits = 'meteredUnits' in requested ? requested.meteredUnits : 5;
+  return checkUsage({ ...NO_TOKENS, ...report }, boundsOf(requested), { prompt: 130, output: 5, meteredUnits });
 };
 const GOOD = { input: 130, output: 5 };
 
@@ -84,8 +84,8 @@ describe('a report of usage that must be believed', () => {
     ],
     ['with the voice of an answer', { input: 130, output: 30_000, audioOutput: 29_000 }],
   ])('is one %s', (...row) => {
-    const [, report, asked] = row;
-    const { usage, findings } = check(report, asked);
+    const [, report, requested] = row;
+    const { usage, findings } = check(report, requested);
     expect(findings).toEqual([]);
     expect(usage).toEqual({ ...NO_TOKENS, ...report });
   });
@@ -138,8 +138,8 @@ describe('a report of usage that cannot be true', () => {
       { ...GOOD, imageGeneration: { textInput: 0, imageInput: 0, textOutput: 0, imageOutput: 0 } },
     ],
   ])('is found as %s, and charged as counted: %j', (...row) => {
-    const [finding, report, charged, asked] = row;
-    const { usage, findings } = check(report, asked);
+    const [finding, report, charged, requested] = row;
+    const { usage, findings } = check(report, requested);
     expect([findings, qualityOf(findings)]).toEqual([[finding], 'implausible']);
     expect(usage).toMatchObject({ ...NO_TOKENS, ...charged });
   });
@@ -189,7 +189,7 @@ describe('a report of usage that lacks a part', () => {
   });
 });
 
-describe('a report while the answer comes', () => {
+describe('a report while the response comes', () => {
   it('is taken as it is where it can be true', () => {
     const report = { ...NO_TOKENS, input: 130, output: 1 };
     expect(boundedUsage(report, boundsOf({}))).toBe(report);

@@ -35,7 +35,7 @@ const UPSTREAM_ERRORS = `
                    'upstream_truncated', 'timeout', 'internal')
   OR (status = 'failed' AND error_reason IN ('rate_limit_exceeded', 'model_not_found'))`;
 
-const ANSWERS = `
+const RESPONSES = `
   WITH told AS MATERIALIZED (
     SELECT model, floor(extract(epoch FROM created_at) / 3600)::integer AS hour, status = 'succeeded' AS answered,
            CASE WHEN status = 'succeeded' THEN first_token_ms END AS first_token_ms
@@ -53,7 +53,7 @@ const ANSWERS = `
  * model. A million calls take seconds.
  */
 export async function readModelOutcomes(query: Query, { from, to }: Span): Promise<readonly ModelOutcomes[]> {
-  const rows = await query<OutcomeRow>(ANSWERS, [from.toISOString(), to.toISOString()]);
+  const rows = await query<OutcomeRow>(RESPONSES, [from.toISOString(), to.toISOString()]);
   return rows
     .filter(({ hour }) => hour === null)
     .map(({ model, answered, failed, median }) => ({

@@ -71,16 +71,16 @@ export const WITHOUT_DIMENSIONS = `c.level IN ('all', 'few')`;
 export function rollupsOf(filter: UsageFilter, by: readonly Dimension[]): string | undefined {
   const { accountId, requestId, upstream, atALoss, isCorrected } = filter;
   if (requestId !== undefined || upstream !== undefined || atALoss === true || isCorrected === true) return undefined;
-  const asked = new Set<Dimension>(by.filter((dimension) => dimension !== 'account'));
-  if (filter.model !== undefined) asked.add('model');
-  if (filter.keyId !== undefined) asked.add('key');
-  if (filter.group !== undefined) asked.add('group');
-  if (filter.channel !== undefined) asked.add('channel');
+  const requested = new Set<Dimension>(by.filter((dimension) => dimension !== 'account'));
+  if (filter.model !== undefined) requested.add('model');
+  if (filter.keyId !== undefined) requested.add('key');
+  if (filter.group !== undefined) requested.add('group');
+  if (filter.channel !== undefined) requested.add('channel');
   // Rollups of accounts have keys, rollups of all accounts have channels; none has both.
-  const isOfAccounts = accountId !== undefined || asked.has('key') || by.includes('account');
-  if (isOfAccounts && asked.has('channel')) return undefined;
+  const isOfAccounts = accountId !== undefined || requested.has('key') || by.includes('account');
+  if (isOfAccounts && requested.has('channel')) return undefined;
   const whose = accountId !== undefined ? '' : ` AND c.account_id ${isOfAccounts ? '<>' : '='} ''`;
-  return `${levelOf([...asked])}${whose}`;
+  return `${levelOf([...requested])}${whose}`;
 }
 
 function levelOf([first, ...others]: readonly Dimension[]): string {

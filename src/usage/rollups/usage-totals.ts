@@ -76,12 +76,12 @@ type TotalsRow = Readonly<Record<(typeof COUNTS)[number], string | null>> & {
 export class UsageTotalsReader {
   async read(
     query: Query,
-    asked: UsageFilter,
+    requested: UsageFilter,
     scale: ChartScale,
     division?: Division,
     by: Largest = 'calls',
   ): Promise<UsageTotals> {
-    const filter = asked.result === 'open' ? { ...asked, to: asked.from } : asked;
+    const filter = requested.result === 'open' ? { ...requested, to: requested.from } : requested;
     if (division === undefined) {
       const rows = await this.rows<TotalsRow & HistogramRow>(query, filter, scale, [...COUNTS, ...HISTOGRAMS]);
       return totalsOf(rows, latencies(rows));

@@ -98,22 +98,22 @@ function declineFact({ metadata, last_payment_error }: Stripe.PaymentIntent): Pa
 }
 
 /** The total refunded of a charge. */
-function refundsFact(charge: Stripe.Charge, toldAt: number): ReversalFact | undefined {
+function refundsFact(charge: Stripe.Charge, notifiedAt: number): ReversalFact | undefined {
   const payment = idOf(charge.payment_intent);
   const amount = nanosOf(charge.amount_refunded);
   if (payment === null || amount === undefined) return undefined;
-  const asOf = timeOf(toldAt);
+  const asOf = timeOf(notifiedAt);
   const reversal = { id: charge.id, kind: 'refunds', amount, counts: true, beganAt: asOf, asOf } as const;
   return { kind: 'reversal', payment, currency: charge.currency, reversal, rank: 0 };
 }
 
-/** @param toldAt Unix time in seconds of the report */
-export function refundFact(refund: Stripe.Refund, toldAt: number): ReversalFact | undefined {
+/** @param notifiedAt Unix time in seconds of the report */
+export function refundFact(refund: Stripe.Refund, notifiedAt: number): ReversalFact | undefined {
   const payment = idOf(refund.payment_intent);
   const amount = nanosOf(refund.amount);
   if (payment === null || amount === undefined) return undefined;
   const counts = refund.status !== 'failed' && refund.status !== 'canceled';
-  const times = { beganAt: timeOf(refund.created), asOf: timeOf(toldAt) };
+  const times = { beganAt: timeOf(refund.created), asOf: timeOf(notifiedAt) };
   const reversal = { id: refund.id, kind: 'refund', amount, counts, ...times } as const;
   // A succeeded refund can still be returned by the bank; a failed one never succeeds.
   const rank = counts ? (refund.status === 'succeeded' ? 1 : 0) : 2;
@@ -131,12 +131,16 @@ const NOT_WITHDRAWN: readonly string[] = [
 const OVER: readonly string[] = ['won', 'lost', 'prevented', 'warning_closed'];
 
 /** @param withdrawn whether funds were withdrawn, if reported; otherwise derived from the state */
-export function disputeFact(dispute: Stripe.Dispute, toldAt: number, withdrawn?: boolean): ReversalFact | undefined {
+export function disputeFact(
+  dispute: Stripe.Dispute,
+  notifiedAt: number,
+  withdrawn?: boolean,
+): ReversalFact | undefined {
   const payment = idOf(dispute.payment_intent);
   const amount = nanosOf(dispute.amount);
   if (payment === null || amount === undefined) return undefined;
   const counts = withdrawn ?? !NOT_WITHDRAWN.includes(dispute.status);
-  const times = { beganAt: timeOf(dispute.created), asOf: timeOf(toldAt) };
+  const times = { beganAt: timeOf(dispute.created), asOf: timeOf(notifiedAt) };
   const reversal = { id: dispute.id, kind: 'dispute', amount, counts, ...times } as const;
   const rank = OVER.includes(dispute.status) || withdrawn === false ? 1 : 0;
   return { kind: 'reversal', payment, currency: dispute.currency, reversal, rank };

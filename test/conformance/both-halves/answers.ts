@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { AppError } from '../../../src/platform/shared/index.js';
 import { type CallEvent, type CallResult, eventsOf } from '../../../src/protocols/contract/index.js';
-import { anyAnswer, anyEvents } from '../../support/arbitrary-answers.js';
+import { anyResponse, anyEvents } from '../../support/arbitrary-responses.js';
 import { refusalOf } from '../../support/calls.js';
 import { readEvents } from '../../support/stream-text.js';
 import type { ProtocolUnderTest } from './protocol-under-test.js';
@@ -24,11 +24,11 @@ const EXAMPLE: readonly CallEvent[] = [
 ];
 
 /** Responses rendered for clients and decoded as an upstream's. */
-export function describeAnswers(underTest: ProtocolUnderTest): void {
-  const expected = (answer: CallResult, how: 'streamed' | 'whole'): CallResult => {
-    const { stop, sequence, ...carried } = underTest.carried(answer, how);
-    const heard = underTest.stops[stop] ?? stop;
-    return { ...carried, stop: heard, sequence: heard === 'stop_sequence' ? sequence : undefined };
+export function describeResponses(underTest: ProtocolUnderTest): void {
+  const expected = (response: CallResult, how: 'streamed' | 'whole'): CallResult => {
+    const { stop, sequence, ...carried } = underTest.carried(response, how);
+    const received = underTest.stops[stop] ?? stop;
+    return { ...carried, stop: received, sequence: received === 'stop_sequence' ? sequence : undefined };
   };
 
   it('decodes a rendered stream to the same response (case 120)', () => {
@@ -53,11 +53,11 @@ export function describeAnswers(underTest: ProtocolUnderTest): void {
 
   it('decodes a rendered unstreamed response to the same response', () => {
     fc.assert(
-      fc.property(anyAnswer(underTest.traits), (answer) => {
+      fc.property(anyResponse(underTest.traits), (response) => {
         const whole = context(underTest, false);
-        const body = underTest.protocol.renderResponse(answer, whole);
+        const body = underTest.protocol.renderResponse(response, whole);
         const read = opened(underTest.upstream.decodeResponse(body, whole.content, target(underTest)), underTest);
-        expect(withoutIds(read)).toEqual(withoutIds(expected(answer, 'whole')));
+        expect(withoutIds(read)).toEqual(withoutIds(expected(response, 'whole')));
       }),
       RUNS,
     );

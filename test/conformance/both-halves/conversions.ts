@@ -16,7 +16,7 @@ import {
   type TreeObject,
   type UpstreamTarget,
 } from '../../../src/protocols/contract/index.js';
-import { FAMILY } from '../../support/arbitrary-answers.js';
+import { FAMILY } from '../../support/arbitrary-responses.js';
 import { aCall, aTarget } from '../../support/calls.js';
 import { lineOf } from '../client-half/client-calls.js';
 import { seal, unseal } from '../seals.js';

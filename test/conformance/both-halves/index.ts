@@ -1,4 +1,4 @@
-import { describeAnswers } from './answers.js';
+import { describeResponses } from './answers.js';
 import type { ProtocolUnderTest } from './protocol-under-test.js';
 import { describeRequests } from './requests.js';
 import { describeVerbatim } from './verbatim.js';
@@ -7,7 +7,7 @@ import { describeVerbatim } from './verbatim.js';
 export function describeBothHalves(underTest: ProtocolUnderTest): void {
   describe(`${underTest.protocol.id}, both halves`, () => {
     describe('answers', () => {
-      describeAnswers(underTest);
+      describeResponses(underTest);
     });
     describe('requests', () => {
       describeRequests(underTest);

@@ -5,7 +5,7 @@ import type {
   StopReason,
   UpstreamAdapter,
 } from '../../../src/protocols/contract/index.js';
-import type { AnswerTraits } from '../../support/arbitrary-answers.js';
+import type { ResponseTraits } from '../../support/arbitrary-responses.js';
 import type { ContentTraits } from '../../support/arbitrary-contents.js';
 import type { ClientDouble } from '../client-double.js';
 import type { VendorDouble } from '../vendor-double.js';
@@ -22,9 +22,9 @@ export interface ProtocolUnderTest {
   /** An upstream with all capabilities of the protocol. */
   readonly flags: JsonObject;
   /** Limits of random responses and requests. Reasons are given where set. */
-  readonly traits: AnswerTraits & ContentTraits;
+  readonly traits: ResponseTraits & ContentTraits;
   /** A response after passing through the protocol. */
-  carried(answer: CallResult, how: 'streamed' | 'whole'): CallResult;
+  carried(response: CallResult, how: 'streamed' | 'whole'): CallResult;
   /** Stop reasons that become another one. */
   readonly stops: Readonly<Partial<Record<StopReason, StopReason>>>;
   /** The seal in reasoning as an upstream gets it; absent: all of it. */

@@ -18,7 +18,7 @@ import {
 import type { NeutralRequest } from '../../support/neutral-request.js';
 import { aCall, aRequestLine } from '../../support/calls.js';
 import type { NeutralResponse } from '../../support/neutral-response.js';
-import { type AnswerOptions, fillContent, type ScriptedStop } from '../../support/scripted-content.js';
+import { type ResponseOptions, fillContent, type ScriptedStop } from '../../support/scripted-content.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import { HELLO, USAGE } from '../examples.js';
 import { seal, unseal } from '../seals.js';
@@ -28,8 +28,17 @@ import type { ClientHalf } from './half.js';
 const CREATED_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
 /** A body for the model `m`. */
-export const bodyOf = ({ client }: ClientHalf, asked: NeutralRequest, stream = false, more: JsonObject = {}): string =>
-  JSON.stringify({ ...(client.address === undefined && { model: 'm' }), ...client.request(asked, stream), ...more });
+export const bodyOf = (
+  { client }: ClientHalf,
+  requested: NeutralRequest,
+  stream = false,
+  more: JsonObject = {},
+): string =>
+  JSON.stringify({
+    ...(client.address === undefined && { model: 'm' }),
+    ...client.request(requested, stream),
+    ...more,
+  });
 
 /** @param stream matters only if the URL says so */
 export const lineOf = ({ client }: Pick<ClientHalf, 'client'>, stream = true): RequestLine =>
@@ -62,19 +71,19 @@ function treeOf({ protocol }: ClientHalf, body: string): TreeObject {
 export const DELIVERIES: Readonly<Record<'streamed' | 'whole', Delivery>> = {
   streamed: {
     stream: true,
-    write: (half, answer, body) => written(half, [...eventsOf(answer)].flatMap(inPieces), body).join(''),
+    write: (half, response, body) => written(half, [...eventsOf(response)].flatMap(inPieces), body).join(''),
     hear: ({ client }, text) => client.readStream(text),
   },
   whole: {
     stream: false,
-    write: (half, answer, body) => half.protocol.renderResponse(answer, contextOf(half, body)),
+    write: (half, response, body) => half.protocol.renderResponse(response, contextOf(half, body)),
     hear: ({ client }, text) => client.readResponse(JSON.parse(text) as JsonObject),
   },
 };
 
 interface Delivery {
   readonly stream: boolean;
-  readonly write: (half: ClientHalf, answer: CallResult, body: string) => string;
+  readonly write: (half: ClientHalf, response: CallResult, body: string) => string;
   readonly hear: (half: ClientHalf, text: string) => NeutralResponse;
 }
 
@@ -104,7 +113,7 @@ const STOPS: Readonly<Record<ScriptedStop, StopReason>> = {
 };
 
 /** A response without signed reasoning. */
-export function answerSaying(options: AnswerOptions): CallResult {
+export function responseSaying(options: ResponseOptions): CallResult {
   const { text, reasoning, toolCalls, usage, stop } = fillContent({
     ...options,
     usage: { ...USAGE, ...options.usage },

@@ -1,12 +1,12 @@
 import { AppError, type ErrorKind } from '../../../src/platform/shared/index.js';
 import { eventsOf, SseSplitter } from '../../../src/protocols/contract/index.js';
-import type { AnswerOptions } from '../../support/scripted-content.js';
+import type { ResponseOptions } from '../../support/scripted-content.js';
 import { readEvents } from '../../support/stream-text.js';
 import type { Abilities, Check } from '../abilities.js';
 import { CALLING_TWICE, HELLO } from '../examples.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, contextOf, written } from './client-calls.js';
+import { responseSaying, bodyOf, contextOf, written } from './client-calls.js';
 
 /** Exhaustive, checked by the compiler. */
 const KINDS: Readonly<Record<ErrorKind, true>> = {
@@ -72,7 +72,7 @@ const failures = (half: ClientHalf): Check[] => [
   {
     name: 'ends a stream as failed wherever it breaks (case 98)',
     run() {
-      const events = [...eventsOf(answerSaying(EVERYTHING))];
+      const events = [...eventsOf(responseSaying(EVERYTHING))];
       for (let count = 0; count < events.length - 1; count += 1) {
         const renderer = half.protocol.renderStream(contextOf(half, bodyOf(half, HELLO, true)));
         const before = events.slice(0, count).map((event) => renderer.next(event));
@@ -84,14 +84,14 @@ const failures = (half: ClientHalf): Check[] => [
   },
 ];
 
-const EVERYTHING: AnswerOptions = { reasoning: 'Let me see.', text: 'Hé 😀', ...CALLING_TWICE };
+const EVERYTHING: ResponseOptions = { reasoning: 'Let me see.', text: 'Hé 😀', ...CALLING_TWICE };
 
 /** The end of verbatim streams. */
 const behindTail = (half: ClientHalf): Check => ({
   name: 'renders an error after a stream of which only the first and last event are known',
   run() {
     const body = bodyOf(half, HELLO, true);
-    const text = written(half, [...eventsOf(answerSaying({ text: 'Hello' }))].slice(0, 3), body).join('');
+    const text = written(half, [...eventsOf(responseSaying({ text: 'Hello' }))].slice(0, 3), body).join('');
     const sent = new SseSplitter().next(Buffer.from(text));
     const { call } = contextOf(half, body);
     for (const tail of [{}, { first: sent[0], last: sent.at(-1) }]) {

@@ -5,7 +5,7 @@ import type { Abilities, Check } from '../abilities.js';
 import { HELLO, SAID } from '../examples.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, DELIVERIES, lineOf } from './client-calls.js';
+import { responseSaying, bodyOf, DELIVERIES, lineOf } from './client-calls.js';
 
 const NOW = Date.parse('2026-11-22T10:00:00Z');
 const standing = (limit: number, remaining: number): LimitStatus => ({
@@ -76,7 +76,7 @@ const keepAlive = (half: ClientHalf): Check => ({
   name: 'keeps a stream alive without affecting the response',
   run() {
     const { write, hear } = DELIVERIES.streamed;
-    const stream = write(half, answerSaying({ text: 'Hello there' }), bodyOf(half, HELLO, true));
+    const stream = write(half, responseSaying({ text: 'Hello there' }), bodyOf(half, HELLO, true));
     const alive = (begun: boolean): string => Buffer.from(half.protocol.keepAlive(begun, lineOf(half))).toString();
     for (const begun of [false, true]) {
       expect(alive(begun)).toMatch(/^[^\n].*\n\n$/s);

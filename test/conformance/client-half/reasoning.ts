@@ -1,7 +1,7 @@
 /** Reasoning is rendered if requested, and sent back as it was signed. */
 
 import type { CallResult, OpaqueReasoning } from '../../../src/protocols/contract/index.js';
-import { FAMILY } from '../../support/arbitrary-answers.js';
+import { FAMILY } from '../../support/arbitrary-responses.js';
 import { THOUGHT } from '../../support/scripted-content.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -9,7 +9,7 @@ import { HELLO, THINKING_AND_CALLING, WITH_TOOLS } from '../examples.js';
 import type { ReasoningAbility } from '../shared-abilities.js';
 import { rendering } from './responses.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, contentOf, DELIVERIES } from './client-calls.js';
+import { responseSaying, bodyOf, contentOf, DELIVERIES } from './client-calls.js';
 
 /** Signed text. */
 const SIGNED: OpaqueReasoning = { kind: 'signature', family: FAMILY, data: 'c2lnbmVk', text: THOUGHT };
@@ -43,8 +43,11 @@ const stillSaid = (half: ClientHalf): Check => ({
   name: 'renders the rest of a response when reasoning is not supported',
   run() {
     for (const { stream, write, hear } of Object.values(DELIVERIES)) {
-      const answer = answerSaying({ reasoning: 'Compare both.', text: '42' });
-      expect(hear(half, write(half, answer, bodyOf(half, HELLO, stream)))).toMatchObject({ reasoning: '', text: '42' });
+      const response = responseSaying({ reasoning: 'Compare both.', text: '42' });
+      expect(hear(half, write(half, response, bodyOf(half, HELLO, stream)))).toMatchObject({
+        reasoning: '',
+        text: '42',
+      });
     }
   },
 });
@@ -54,15 +57,15 @@ const givenBack = (half: ClientHalf, way: keyof typeof DELIVERIES): Check => ({
   run() {
     const { stream, write } = DELIVERIES[way];
     const body = bodyOf(half, WITH_TOOLS, stream, half.client.wantsReasoning);
-    const answer = write(half, signed(answerSaying(THINKING_AND_CALLING)), body);
-    const again = half.client.continued(JSON.parse(body) as JsonObject, answer, 'call_9');
+    const response = write(half, signed(responseSaying(THINKING_AND_CALLING)), body);
+    const again = half.client.continued(JSON.parse(body) as JsonObject, response, 'call_9');
     const parts = contentOf(half, JSON.stringify(again)).turns.flatMap((turn) => turn.parts);
     const opaque = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.opaque] : []));
     expect(opaque).toEqual([SIGNED]);
   },
 });
 
-const signed = ({ parts, ...answer }: CallResult): CallResult => ({
-  ...answer,
+const signed = ({ parts, ...response }: CallResult): CallResult => ({
+  ...response,
   parts: parts.map((part) => (part.kind === 'reasoning' ? { ...part, opaque: SIGNED } : part)),
 });

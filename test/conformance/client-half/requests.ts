@@ -49,10 +49,10 @@ export const requestAbilities = (half: ClientHalf): Abilities<RequestAbility> =>
   'output limit': { checks: [reading(half, 'parses the output limit', { ...HELLO, outputLimit: 321 })] },
 });
 
-export const reading = (half: ClientHalf, name: string, asked: NeutralRequest): Check => ({
+export const reading = (half: ClientHalf, name: string, requested: NeutralRequest): Check => ({
   name,
   run() {
-    const expected = asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked };
-    expect(neutralRequestOfContent(contentOf(half, bodyOf(half, asked)))).toEqual(expected);
+    const expected = requested.tools === undefined ? requested : { toolChoice: 'auto', ...requested };
+    expect(neutralRequestOfContent(contentOf(half, bodyOf(half, requested)))).toEqual(expected);
   },
 });

@@ -2,7 +2,7 @@
 
 import type { CallEvent } from '../../../src/protocols/contract/index.js';
 import type { NeutralResponse } from '../../support/neutral-response.js';
-import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
+import { type ResponseOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
 import type { Abilities, Check } from '../abilities.js';
 import {
   ANSWERED_CALLS,
@@ -20,7 +20,7 @@ import {
 import type { ResponseAbility } from '../shared-abilities.js';
 import { reading } from './requests.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, DELIVERIES, written } from './client-calls.js';
+import { responseSaying, bodyOf, DELIVERIES, written } from './client-calls.js';
 
 export const responseAbilities = (half: ClientHalf): Abilities<ResponseAbility | 'refusals of the model'> => ({
   text: { checks: texts(half) },
@@ -36,7 +36,7 @@ export const responseAbilities = (half: ClientHalf): Abilities<ResponseAbility |
     ],
   },
   usage: {
-    checks: rendering(half, 'renders usage', COUNTED.answer, COUNTED.heard),
+    checks: rendering(half, 'renders usage', COUNTED.response, COUNTED.received),
   },
   'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
   'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
@@ -54,15 +54,15 @@ export const responseAbilities = (half: ClientHalf): Abilities<ResponseAbility |
 export function rendering(
   half: ClientHalf,
   name: string,
-  answer: AnswerOptions,
-  heard: Partial<NeutralResponse>,
+  response: ResponseOptions,
+  received: Partial<NeutralResponse>,
   body = (stream: boolean): string => bodyOf(half, HELLO, stream),
 ): Check[] {
   return Object.entries(DELIVERIES).map(([way, { stream, write, hear }]) => ({
     name: `${name}: ${way}`,
     run() {
-      const text = write(half, answerSaying(answer), body(stream));
-      expect(hear(half, text)).toEqual({ ...SAID, ...heard });
+      const text = write(half, responseSaying(response), body(stream));
+      expect(hear(half, text)).toEqual({ ...SAID, ...received });
     },
   }));
 }
@@ -103,8 +103,8 @@ const refusals = (half: ClientHalf): Check[] =>
     name: `renders refusals with their text: ${way}`,
     run() {
       const parts = [{ kind: 'refusal', text: 'I will not.' }] as const;
-      const answer = { ...answerSaying({ text: '' }), parts, stop: 'refusal' } as const;
-      const { text, refusal } = hear(half, write(half, answer, bodyOf(half, HELLO, stream)));
+      const response = { ...responseSaying({ text: '' }), parts, stop: 'refusal' } as const;
+      const { text, refusal } = hear(half, write(half, response, bodyOf(half, HELLO, stream)));
       expect(text + refusal).toBe('I will not.');
     },
   }));

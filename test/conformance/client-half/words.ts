@@ -3,15 +3,15 @@
 import { countRequest } from '../../../src/protocols/tokens/count-tokens.js';
 import type { CountedTokens } from '../../../src/protocols/tokens/index.js';
 import type { NeutralRequest, NeutralTool } from '../../support/neutral-request.js';
-import type { AnswerOptions } from '../../support/scripted-content.js';
+import type { ResponseOptions } from '../../support/scripted-content.js';
 import type { Abilities, Check, Lacks } from '../abilities.js';
 import { ANSWERED_CALL, CALLED, HELLO, SCHEMA, WITH_TOOLS } from '../examples.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, DELIVERIES } from './client-calls.js';
+import { responseSaying, bodyOf, DELIVERIES } from './client-calls.js';
 
 export const words = (half: ClientHalf): Abilities<Extract<ClientAbility, 'words that are counted'>> => ({
-  'words that are counted': { checks: [...prompts(half), ...ids(half), ...answers(half)] },
+  'words that are counted': { checks: [...prompts(half), ...ids(half), ...responses(half)] },
 });
 
 /** Each of these is one token after any text. */
@@ -49,10 +49,10 @@ function answered({ arguments: json = '{"city":"Oslo"}', found = 'Snow', id = 'c
 }
 
 const prompts = (half: ClientHalf): Check[] =>
-  PROMPT.filter(([, needs]) => has(half, needs)).map(([text, , asked]) => ({
+  PROMPT.filter(([, needs]) => has(half, needs)).map(([text, , requested]) => ({
     name: `counts ${text} in a request once`,
     run() {
-      expect(countOf(half, asked(MORE)).prompt - countOf(half, asked('')).prompt).toBe(MANY);
+      expect(countOf(half, requested(MORE)).prompt - countOf(half, requested('')).prompt).toBe(MANY);
     },
   }));
 
@@ -70,23 +70,24 @@ const ids = (half: ClientHalf): Check[] =>
     : [];
 
 /** The same for responses. */
-const ANSWER: readonly (readonly [text: string, needs: ClientAbility, answer: (more: string) => AnswerOptions])[] = [
-  ['what the model says', 'text', (more) => ({ text: `Hello${more}` })],
-  ['what the model calls a tool with', 'tools', (more) => calling({ arguments: `{"city":"Oslo${more}"}` })],
-  ['which tool the model calls', 'tools', (more) => calling({ name: `get_weather${more}` })],
-];
+const RESPONSE: readonly (readonly [text: string, needs: ClientAbility, answer: (more: string) => ResponseOptions])[] =
+  [
+    ['what the model says', 'text', (more) => ({ text: `Hello${more}` })],
+    ['what the model calls a tool with', 'tools', (more) => calling({ arguments: `{"city":"Oslo${more}"}` })],
+    ['which tool the model calls', 'tools', (more) => calling({ name: `get_weather${more}` })],
+  ];
 
-const calling = ({ name = 'get_weather', arguments: json = '{"city":"Oslo"}' }): AnswerOptions => ({
+const calling = ({ name = 'get_weather', arguments: json = '{"city":"Oslo"}' }): ResponseOptions => ({
   toolCalls: [{ id: 'call_9', name, arguments: json }],
 });
 
-const answers = (half: ClientHalf): Check[] =>
-  ANSWER.filter(([, needs]) => has(half, needs)).map(([text, , answer]) => ({
+const responses = (half: ClientHalf): Check[] =>
+  RESPONSE.filter(([, needs]) => has(half, needs)).map(([text, , response]) => ({
     name: `counts ${text} in an unstreamed response once`,
     run() {
-      const asked = has(half, 'tools') ? WITH_TOOLS : HELLO;
-      const outputOf = (options: AnswerOptions): number => countOf(half, asked, options).output;
-      expect(outputOf(answer(MORE)) - outputOf(answer(''))).toBe(MANY);
+      const requested = has(half, 'tools') ? WITH_TOOLS : HELLO;
+      const outputOf = (options: ResponseOptions): number => countOf(half, requested, options).output;
+      expect(outputOf(response(MORE)) - outputOf(response(''))).toBe(MANY);
     },
   }));
 
@@ -94,12 +95,12 @@ const has = ({ client }: ClientHalf, ability: ClientAbility): boolean =>
   ((client.lacks ?? {}) as Lacks<string>)[ability] === undefined;
 
 /** Counts like the relay, without a thread. */
-function countOf(half: ClientHalf, asked: NeutralRequest, options: AnswerOptions = {}): CountedTokens {
-  const request = bodyOf(half, asked);
-  const [prompt, answer] = [request, DELIVERIES.whole.write(half, answerSaying(options), request)].map((text) =>
+function countOf(half: ClientHalf, requested: NeutralRequest, options: ResponseOptions = {}): CountedTokens {
+  const request = bodyOf(half, requested);
+  const [prompt, response] = [request, DELIVERIES.whole.write(half, responseSaying(options), request)].map((text) =>
     Buffer.from(text),
   );
-  const counted = countRequest({ prompt: prompt!, response: answer!, places: half.protocol.textPlaces });
+  const counted = countRequest({ prompt: prompt!, response: response!, places: half.protocol.textPlaces });
   if ('error' in counted) throw new Error(`The words cannot be counted: ${counted.error}.`);
   return counted;
 }

@@ -22,16 +22,16 @@ export const telegraphClient: ClientDouble = {
     ...(outputLimit !== undefined && { limit: outputLimit }),
     ...(stream && { stream }),
   }),
-  readResponse: heard,
-  readStream: (stream) => heard(folded(stream)),
+  readResponse: received,
+  readStream: (stream) => received(folded(stream)),
   expectFailure(before, ending) {
     expectLines(before.slice(1).map(dataOf));
     expect(ending.map(dataOf)).toEqual([
       { error: { status: expect.any(Number), message: expect.any(String), param: null } },
     ]);
   },
-  continued(request, answer, callId) {
-    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : folded(answer);
+  continued(request, response, callId) {
+    const whole = response.startsWith('{') ? (JSON.parse(response) as JsonObject) : folded(response);
     const lines = [...(request['lines'] as JsonObject[]), ...(whole['lines'] as JsonObject[])];
     return { ...request, lines: [...lines, { result: callId, text: 'Snow.' }] };
   },
@@ -51,7 +51,7 @@ const STOPS: Readonly<Record<string, ScriptedStop>> = {
   filter: 'filter',
 };
 
-function heard({ id, lines, end, usage }: JsonObject): NeutralResponse {
+function received({ id, lines, end, usage }: JsonObject): NeutralResponse {
   expect(id).toMatch(/^tg_/);
   const said = lines as Record<string, string>[];
   for (const { call, arguments: text } of said) if (call) expect(text).not.toBe('');

@@ -100,14 +100,14 @@ export class TelegraphDecoder implements StreamDecoder {
 
   private close(): CallEvent[] {
     const key = String(this.lines);
-    const told = this.wrapped === undefined ? [] : this.parts.append(key, unwrapFreeform(this.wrapped));
+    const reported = this.wrapped === undefined ? [] : this.parts.append(key, unwrapFreeform(this.wrapped));
     this.wrapped = undefined;
-    return [...told, ...this.parts.finish(key)];
+    return [...reported, ...this.parts.finish(key)];
   }
 
-  private finish(end: string, answer: JsonObject): CallEvent[] {
+  private finish(end: string, response: JsonObject): CallEvent[] {
     this.stage = 'over';
-    const usage = usageIn(answer);
+    const usage = usageIn(response);
     return [
       ...this.close(),
       { type: 'call-stop', reason: stopOf(end) },
@@ -126,15 +126,15 @@ export class TelegraphDecoder implements StreamDecoder {
 export function decodeTelegram(body: string, content: CallContent): CallResult {
   const decoder = new TelegraphDecoder(content);
   const collector = new ResultCollector();
-  for (const event of decoder.whole(parseAnswer(body))) collector.next(event);
+  for (const event of decoder.whole(parseResponse(body))) collector.next(event);
   decoder.end();
   return collector.result;
 }
 
-function parseAnswer(body: string): JsonObject {
+function parseResponse(body: string): JsonObject {
   try {
-    const answer: unknown = JSON.parse(body);
-    if (isJsonObject(answer)) return answer;
+    const response: unknown = JSON.parse(body);
+    if (isJsonObject(response)) return response;
   } catch {
     // Handled below, with JSON that is not an object.
   }

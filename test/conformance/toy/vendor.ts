@@ -1,6 +1,6 @@
 import type { NeutralRequest } from '../../support/neutral-request.js';
 import { modelIn, streamIn } from '../../support/scripted-bodies.js';
-import { type AnswerOptions, fillContent, type ScriptedContent } from '../../support/scripted-content.js';
+import { type ResponseOptions, fillContent, type ScriptedContent } from '../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../support/scripted-steps.js';
 import type { VendorDouble } from '../vendor-double.js';
 import { TELEGRAPH_LACKS } from './lacks.js';
@@ -52,7 +52,7 @@ const endingOf = ({ stop, usage }: ScriptedContent): JsonObject => ({
 
 const callOf = (call: string, tool: string, text?: string): JsonObject => ({ call, tool, arguments: text });
 
-function events(options: AnswerOptions = {}): ScriptedEvent[] {
+function events(options: ResponseOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   const texts = content.text.map((text, index) => (index === 0 ? { from: 'model', text } : { text }));
   const calls = content.toolCalls.flatMap(({ id, name, arguments: pieces }) => [
@@ -111,14 +111,14 @@ function readTelegraphRequest(request: JsonObject): object {
   const system = lines.filter(({ from }) => from === 'system').map(({ text }) => text);
   const tools = request['tools'] as JsonObject[] | undefined;
   const use = request['use'] as string | { readonly tool: string } | undefined;
-  const asked: { -readonly [Member in keyof NeutralRequest]: unknown } = {
+  const requested: { -readonly [Member in keyof NeutralRequest]: unknown } = {
     system: system.length === 0 ? undefined : system.join('\n'),
     turns: turnsOf(lines.filter(({ from }) => from !== 'system')),
     tools: tools?.map(({ name, about, schema }) => ({ name, description: about, schema })),
     toolChoice: typeof use === 'object' ? { name: use.tool } : use,
     outputLimit: request['limit'],
   };
-  return asked;
+  return requested;
 }
 
 /** Adjacent text and tool calls of the model are one turn. */

@@ -37,8 +37,8 @@ export const stopOf = (end: string): StopReason => STOPS[end] ?? 'end';
  * Usage as reported; undefined if it is missing, so that the relay counts tokens instead of charging zero. Totals of
  * `TokenUsage` include their parts, and so do `read` and `written`. If a vendor reports disjoint counts, add them up.
  */
-export function usageIn(answer: JsonObject): TokenUsage | undefined {
-  const usage = objectIn(answer, 'usage');
+export function usageIn(response: JsonObject): TokenUsage | undefined {
+  const usage = objectIn(response, 'usage');
   const [input, output] = [countIn(usage, 'read'), countIn(usage, 'written')];
   if (input === undefined || output === undefined) return undefined;
   const [cacheRead = 0, reasoning = 0] = [countIn(usage, 'cached'), countIn(usage, 'thought')];

@@ -68,19 +68,19 @@ const LARGE = '9007199254740993';
 
 const largeNumbers = (half: UpstreamHalf): Check[] => {
   const content = callContentOf(HELLO, { tools: callContentOf({ ...HELLO, tools: TOOLS }).tools });
-  const answer = { toolCalls: [{ id: 'call_9', name: 'get_weather', arguments: `{"n":${SMALL}}` }] };
+  const response = { toolCalls: [{ id: 'call_9', name: 'get_weather', arguments: `{"n":${SMALL}}` }] };
   const enlarged = (text: string): string => text.replace(SMALL, LARGE);
-  const heard: Readonly<Record<string, () => CallResult>> = {
+  const received: Readonly<Record<string, () => CallResult>> = {
     streamed: () => {
-      const stream = encodeEvents(streamOf(half, answer, content)).toString();
+      const stream = encodeEvents(streamOf(half, response, content)).toString();
       return resultOf(readChunks(half, [Buffer.from(enlarged(stream))], content));
     },
     whole: () => {
-      const body = enlarged(JSON.stringify(half.vendor.body(answer)));
+      const body = enlarged(JSON.stringify(half.vendor.body(response)));
       return half.upstream.decodeResponse(body, content, targetOf(half, { stream: false }));
     },
   };
-  return Object.entries(heard).map(([way, hear]) => ({
+  return Object.entries(received).map(([way, hear]) => ({
     name: `decodes numbers in arguments that are not representable as doubles: ${way}`,
     run() {
       expect(neutralResponseOf(hear()).calls).toEqual([`call_9 get_weather {"n":${LARGE}}`]);

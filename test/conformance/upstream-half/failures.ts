@@ -3,7 +3,7 @@
 import { AppError, type ErrorKind } from '../../../src/platform/shared/index.js';
 import { refusalOf } from '../../support/calls.js';
 import { FRAMINGS } from '../../support/framings.js';
-import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
+import { type ResponseOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
 import { encodeEvent, encodeEvents, type ScriptedEvent } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { callContentOf } from '../call-content.js';
@@ -29,14 +29,14 @@ export const failureAbilities = (half: UpstreamHalf): Abilities<FailureAbility> 
 /** A stream with everything the protocol supports. */
 function fullStream(half: UpstreamHalf): readonly ScriptedEvent[] {
   const { lacks = {} } = half.vendor;
-  const answer: AnswerOptions = {
+  const response: ResponseOptions = {
     text: ['Hé ', '😀 "quoted"', ' \u2028 \\n ☃'],
     ...(lacks['reasoning shown'] === undefined && { reasoning: ['Let me ', 'see.'] }),
     ...(lacks.tools === undefined && {
       toolCalls: lacks['several calls in one turn'] === undefined ? [WEATHER_CALL, TIME_CALL] : [WEATHER_CALL],
     }),
   };
-  return streamOf(half, answer);
+  return streamOf(half, response);
 }
 
 const framings = (half: UpstreamHalf): Check[] =>
@@ -100,8 +100,8 @@ const ends = (half: UpstreamHalf): Check[] => [
     name: 'accepts a stream that closes when complete',
     run() {
       const events = fullStream(half);
-      const told = readChunks(half, [encodeEvents(events.slice(0, needed(half, events)))]);
-      expect(told.at(-1)).toEqual({ type: 'call-end' });
+      const reported = readChunks(half, [encodeEvents(events.slice(0, needed(half, events)))]);
+      expect(reported.at(-1)).toEqual({ type: 'call-end' });
     },
   },
 ];

@@ -14,7 +14,7 @@ const NO_LISTS = [{}, { error: null }, [], 'no such page', null, { data: 'none',
 
 export const listing = (half: UpstreamHalf): Abilities<Listing> => ({
   'list of models': {
-    checks: [asked(half), read(half), nothing(half)],
+    checks: [requested(half), read(half), nothing(half)],
     otherwise: {
       name: 'has no list of models',
       run: () => expect(half.upstream.modelListing).toBeUndefined(),
@@ -22,7 +22,7 @@ export const listing = (half: UpstreamHalf): Abilities<Listing> => ({
   },
 });
 
-const asked = (half: UpstreamHalf): Check => ({
+const requested = (half: UpstreamHalf): Check => ({
   name: "requests the vendor's list without a body",
   run() {
     const [{ request }, vendor] = bothOf(half);
@@ -48,7 +48,7 @@ const nothing = (half: UpstreamHalf): Check => ({
   name: 'returns nothing from a response without models',
   run() {
     const [own] = bothOf(half);
-    for (const answer of NO_LISTS) expect([answer, own.read(answer)]).toEqual([answer, []]);
+    for (const response of NO_LISTS) expect([response, own.read(response)]).toEqual([response, []]);
   },
 });
 

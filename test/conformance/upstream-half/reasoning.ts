@@ -39,7 +39,7 @@ const givenBack = (half: UpstreamHalf, way: keyof typeof DELIVERIES): Check[] =>
     name: `sends reasoning back to its vendor unchanged: ${way} (cases 79, 80 and 87)`,
     run() {
       expect(half.vendor.reasoningMark).toEqual(expect.any(String));
-      const again = buildUpstreamRequest(half, secondTurn(DELIVERIES[way](half, THINKING_AND_CALLING, asked())));
+      const again = buildUpstreamRequest(half, secondTurn(DELIVERIES[way](half, THINKING_AND_CALLING, requested())));
       expect(again.body.toString()).toContain(half.vendor.reasoningMark);
       half.vendor.expectRequest(again.json);
       half.vendor.expectReasoning?.(again.json);
@@ -49,7 +49,7 @@ const givenBack = (half: UpstreamHalf, way: keyof typeof DELIVERIES): Check[] =>
     name: `sends reasoning to no other vendor: ${way}`,
     run() {
       expect(half.vendor.reasoningMark).toEqual(expect.any(String));
-      const content = secondTurn(DELIVERIES[way](half, THINKING_AND_CALLING, asked()));
+      const content = secondTurn(DELIVERIES[way](half, THINKING_AND_CALLING, requested()));
       const sent = buildUpstreamRequest(half, content, { family: 'another-family' });
       expect(sent.body.toString()).not.toContain(half.vendor.reasoningMark);
       expect(sent.body.toString()).not.toContain(THOUGHT);
@@ -73,11 +73,11 @@ const foreign = (half: UpstreamHalf): Check => ({
   },
 });
 
-const asked = (): CallContent => callContentOf(WITH_TOOLS, WISH);
+const requested = (): CallContent => callContentOf(WITH_TOOLS, WISH);
 
 /** The response is sent back with its tool result. */
 function secondTurn({ parts }: CallResult): CallContent {
-  const content = asked();
+  const content = requested();
   const results = parts.flatMap((part) =>
     part.kind === 'tool-call'
       ? [{ kind: 'tool-result', id: part.id, parts: [{ kind: 'text', text: 'Snow.' }], isError: false } as const]

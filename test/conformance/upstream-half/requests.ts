@@ -65,9 +65,9 @@ export const requestAbilities = (half: UpstreamHalf): Abilities<RequestAbility> 
   'output limit': { checks: limits(half), otherwise: expectsWarning(half, 'an output limit', HELLO) },
 });
 
-const arrival = (half: UpstreamHalf, name: string, asked: NeutralRequest): Check => ({
+const arrival = (half: UpstreamHalf, name: string, requested: NeutralRequest): Check => ({
   name,
-  run: () => expectArrival(half, asked),
+  run: () => expectArrival(half, requested),
 });
 
 const instructed = (half: UpstreamHalf): Check => ({

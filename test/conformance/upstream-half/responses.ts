@@ -2,8 +2,8 @@
 
 import { RawJson } from '../../../src/protocols/contract/index.js';
 import type { NeutralResponse } from '../../support/neutral-response.js';
-import { eventsAround } from '../../support/scripted-answers.js';
-import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
+import { eventsAround } from '../../support/scripted-responses.js';
+import { type ResponseOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
 import { encodeEvents } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { callContentOf } from '../call-content.js';
@@ -47,7 +47,7 @@ export const responseAbilities = (half: UpstreamHalf): Abilities<ResponseAbility
     ],
   },
   usage: {
-    checks: decoding(half, 'decodes usage', COUNTED.answer, COUNTED.heard),
+    checks: decoding(half, 'decodes usage', COUNTED.response, COUNTED.received),
   },
   'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
   'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
@@ -63,14 +63,14 @@ export const responseAbilities = (half: UpstreamHalf): Abilities<ResponseAbility
 export function decoding(
   half: UpstreamHalf,
   name: string,
-  answer: AnswerOptions,
-  heard: Partial<NeutralResponse>,
+  response: ResponseOptions,
+  received: Partial<NeutralResponse>,
   content = callContentOf(HELLO),
 ): Check[] {
   return Object.entries(DELIVERIES).map(([way, hear]) => ({
     name: `${name}: ${way}`,
     run() {
-      expect(neutralResponseOf(hear(half, answer, content))).toEqual({ ...SAID, ...heard });
+      expect(neutralResponseOf(hear(half, response, content))).toEqual({ ...SAID, ...received });
     },
   }));
 }
@@ -118,8 +118,8 @@ const pieces = (half: UpstreamHalf): Check => ({
       const { until } = eventsAround(events, piece);
       reader.next(encodeEvents(until.slice(fed)));
       fed = until.length;
-      const heard = reader.events.flatMap((event) => (event.type === 'part-delta' ? [event.text] : [])).join('');
-      expect(heard).toBe(said.slice(0, said.indexOf(piece) + 1).join(''));
+      const received = reader.events.flatMap((event) => (event.type === 'part-delta' ? [event.text] : [])).join('');
+      expect(received).toBe(said.slice(0, said.indexOf(piece) + 1).join(''));
     }
   },
 });

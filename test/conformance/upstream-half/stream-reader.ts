@@ -9,7 +9,7 @@ import {
   type StopReason,
 } from '../../../src/protocols/contract/index.js';
 import type { NeutralResponse } from '../../support/neutral-response.js';
-import type { AnswerOptions } from '../../support/scripted-content.js';
+import type { ResponseOptions } from '../../support/scripted-content.js';
 import { encodeEvents, type ScriptedEvent } from '../../support/scripted-steps.js';
 import { textsIn } from '../../support/stream-text.js';
 import { resultOf } from '../../support/translations.js';
@@ -61,20 +61,20 @@ export function readChunks(
 /** The vendor's stream for that content. */
 export function streamOf(
   half: UpstreamHalf,
-  answer: AnswerOptions,
+  response: ResponseOptions,
   content = callContentOf(HELLO),
 ): readonly ScriptedEvent[] {
-  return half.vendor.events({ usage: USAGE, ...answer }, buildUpstreamRequest(half, content).json);
+  return half.vendor.events({ usage: USAGE, ...response }, buildUpstreamRequest(half, content).json);
 }
 
 /** Streamed and unstreamed. */
 export const DELIVERIES: Readonly<
-  Record<'streamed' | 'whole', (half: UpstreamHalf, answer: AnswerOptions, content?: CallContent) => CallResult>
+  Record<'streamed' | 'whole', (half: UpstreamHalf, response: ResponseOptions, content?: CallContent) => CallResult>
 > = {
-  streamed: (half, answer, content) =>
-    resultOf(readChunks(half, [encodeEvents(streamOf(half, answer, content))], content)),
-  whole(half, answer, content = callContentOf(HELLO)) {
-    const body = JSON.stringify(half.vendor.body({ usage: USAGE, ...answer }));
+  streamed: (half, response, content) =>
+    resultOf(readChunks(half, [encodeEvents(streamOf(half, response, content))], content)),
+  whole(half, response, content = callContentOf(HELLO)) {
+    const body = JSON.stringify(half.vendor.body({ usage: USAGE, ...response }));
     return half.upstream.decodeResponse(body, content, targetOf(half, { stream: false }));
   },
 };

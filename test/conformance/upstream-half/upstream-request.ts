@@ -10,7 +10,7 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../../../src/protocols/contract/index.js';
-import { FAMILY } from '../../support/arbitrary-answers.js';
+import { FAMILY } from '../../support/arbitrary-responses.js';
 import { type NeutralRequest, neutralRequestOf } from '../../support/neutral-request.js';
 import { aRequestLine, aTarget } from '../../support/calls.js';
 import { callContentOf } from '../call-content.js';
@@ -59,18 +59,20 @@ export function sentRequestOf(request: UpstreamRequest): Omit<SentRequest, 'warn
 /** What the vendor's double reads; it must accept the request. */
 export function receivedRequest(
   half: UpstreamHalf,
-  asked: NeutralRequest,
+  requested: NeutralRequest,
   more: Partial<UpstreamTarget> = {},
 ): NeutralRequest {
-  const { json } = buildUpstreamRequest(half, callContentOf(asked), more);
+  const { json } = buildUpstreamRequest(half, callContentOf(requested), more);
   half.vendor.expectRequest(json);
   return neutralRequestOf(half.vendor, json);
 }
 
 /** Expects an exact arrival without warnings. */
-export function expectArrival(half: UpstreamHalf, asked: NeutralRequest): void {
-  expect(buildUpstreamRequest(half, callContentOf(asked)).warnings).toBeUndefined();
-  expect(receivedRequest(half, asked)).toEqual(asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked });
+export function expectArrival(half: UpstreamHalf, requested: NeutralRequest): void {
+  expect(buildUpstreamRequest(half, callContentOf(requested)).warnings).toBeUndefined();
+  expect(receivedRequest(half, requested)).toEqual(
+    requested.tools === undefined ? requested : { toolChoice: 'auto', ...requested },
+  );
 }
 
 /** A call without protocol: adapters must only use its content. */

@@ -93,13 +93,13 @@ export const warningAbilities = (half: UpstreamHalf): Abilities<WarningAbility> 
 export function expectsWarning(
   half: UpstreamHalf,
   what: string,
-  asked: NeutralRequest,
+  requested: NeutralRequest,
   more: Partial<CallContent> = {},
 ): Check {
   return {
     name: `does not drop ${what} silently`,
     run() {
-      expect(outcome(half, callContentOf(asked, more)).lost).not.toBe('');
+      expect(outcome(half, callContentOf(requested, more)).lost).not.toBe('');
     },
   };
 }

@@ -6,7 +6,7 @@ import type { ProtocolEndpoint } from '../scripted-upstream.js';
 import { oddEscaped, oddHeaders } from './odd-values.js';
 import { spoiledBodies } from './spoiled-bodies.js';
 
-/** What an answer must look like: an error of a protocol, one of whichever, or a page. */
+/** What a response must look like: an error of a protocol, one of whichever, or a page. */
 export type Shape = ProtocolEndpoint | 'any protocol' | 'page';
 
 export interface FuzzedRequest {

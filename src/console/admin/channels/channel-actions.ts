@@ -59,7 +59,7 @@ export class ChannelActions {
     const form = Form.read(ChannelForm, withFlagsApart(body));
     // The name is not needed to query the upstream.
     delete form.errors['name'];
-    const answer = await form.attempt(async (value) => {
+    const response = await form.attempt(async (value) => {
       const edited = editedFrom(value, body, stored, id);
       // A password that was typed with a secret counts for the buttons that follow.
       if (value.password !== '' || keepsSecret(body) || sendsSecretsElsewhere(edited, stored))
@@ -72,7 +72,7 @@ export class ChannelActions {
         return undefined;
       }
     });
-    return this.view.page(visitor, { form, body, stored, isNew: id === undefined, ...answer });
+    return this.view.page(visitor, { form, body, stored, isNew: id === undefined, ...response });
   }
 
   private async answerTo(

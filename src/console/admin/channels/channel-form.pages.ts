@@ -16,7 +16,7 @@ const FIRST_PROTOCOL = 'chat-completions';
 @Injectable()
 export class ChannelFormPages {
   constructor(
-    private readonly desk: ChannelChanges,
+    private readonly service: ChannelChanges,
     private readonly recent: RecentSignIn,
     private readonly view: ChannelView,
     private readonly writer: ChannelWriter,
@@ -24,7 +24,7 @@ export class ChannelFormPages {
 
   /** @param from the id of the channel to duplicate; credentials are not copied */
   async newChannel(visitor: Visitor, from?: string): Promise<Page> {
-    const like = from === undefined ? undefined : await this.desk.find(from);
+    const like = from === undefined ? undefined : await this.service.find(from);
     const values = like && { ...valuesOf(like), name: `${like.name} copy`, held: [''], revision: '' };
     return this.view.page(visitor, {
       form: Form.empty<ChannelForm>(values ?? newValues(FIRST_PROTOCOL)),
@@ -34,7 +34,7 @@ export class ChannelFormPages {
   }
 
   async edit(visitor: Visitor, id: string): Promise<Page> {
-    const stored = await this.desk.find(id);
+    const stored = await this.service.find(id);
     return this.view.page(visitor, { form: Form.empty<ChannelForm>(valuesOf(stored)), stored, isNew: false });
   }
 
@@ -53,11 +53,11 @@ export class ChannelFormPages {
   }
 
   async save(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
-    const stored = await this.desk.find(id);
+    const stored = await this.service.find(id);
     const form = Form.read(ChannelForm, withFlagsApart(body));
     try {
       const saved = await this.attempt(visitor, form, body, stored, id);
-      if (saved !== undefined) return new Redirect(`/admin/channels/${id}`, told(form, saved.changes.length));
+      if (saved !== undefined) return new Redirect(`/admin/channels/${id}`, reported(form, saved.changes.length));
       return this.view.page(visitor, { form, body, stored, isNew: false });
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error;
@@ -68,7 +68,7 @@ export class ChannelFormPages {
   /** The channel that the form edits or duplicates. */
   storedFor({ _from: from }: FormBody, id: string | undefined): Promise<ChannelRecord> | undefined {
     const wanted = id ?? from;
-    return typeof wanted === 'string' && wanted !== '' ? this.desk.find(wanted) : undefined;
+    return typeof wanted === 'string' && wanted !== '' ? this.service.find(wanted) : undefined;
   }
 
   /** Undefined if the form was rejected. @throws ChangedMeanwhile */
@@ -88,7 +88,7 @@ export class ChannelFormPages {
 
   /** Shows conflicting changes next to the typed values, for another attempt. */
   private async conflict(visitor: Visitor, id: string, typed: Form<ChannelForm>, body: FormBody): Promise<Page> {
-    const stored = await this.desk.find(id);
+    const stored = await this.service.find(id);
     const differences = differencesOf(stored, typed.values, body);
     const held = valuesOf(stored)['held'] ?? [];
     const form = Form.empty<ChannelForm>({ ...typed.values, held, revision: stored.revision });
@@ -96,7 +96,7 @@ export class ChannelFormPages {
   }
 }
 
-const told = ({ value }: Form<ChannelForm>, changes: number): Flash => ({
+const reported = ({ value }: Form<ChannelForm>, changes: number): Flash => ({
   tone: 'ok',
   title: `Channel “${value?.name.trim() ?? ''}” saved`,
   text: changes === 0 ? 'No changes to save.' : 'Changes take effect within a second.',

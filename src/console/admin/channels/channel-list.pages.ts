@@ -21,14 +21,14 @@ interface ChannelListItem {
 @Injectable()
 export class ChannelListPages {
   constructor(
-    private readonly desk: ChannelChanges,
+    private readonly service: ChannelChanges,
     private readonly states: ChannelStates,
     private readonly figures: ChannelFiguresReader,
   ) {}
 
   async list(query: ListQuery): Promise<Page> {
     const filter = filterOf(query);
-    const [records, attempts] = [await this.desk.all(), await this.figures.lastDay()];
+    const [records, attempts] = [await this.service.all(), await this.figures.lastDay()];
     const all = records.map((channel) => ({ channel, state: this.states.of(channel) }));
     const found = all.filter((one) => isMeant(one, filter));
     const protocols = [...new Set(records.map(({ protocol }) => protocol))].toSorted();

@@ -4,7 +4,7 @@ import type { Cooldown } from '../../../relay/routing/health/cooldown.js';
 import { stateOf } from './channel-state.js';
 
 const NOW = 1_000_000;
-const aRest = (overrides: Partial<Cooldown>): Cooldown => ({
+const aCooldown = (overrides: Partial<Cooldown>): Cooldown => ({
   subject: 'chn_1',
   id: 'rst_1',
   reason: 'failures',
@@ -36,43 +36,43 @@ const state = ({ enabled = true, credentials = CREDENTIALS, unavailableReason, r
 describe('stateOf', () => {
   it.each<[string, Case, string, string | undefined]>([
     ['is healthy by default', {}, 'Healthy', undefined],
-    ['is disabled, whatever else applies', { enabled: false, rest: aRest({}) }, 'Disabled', undefined],
+    ['is disabled, whatever else applies', { enabled: false, rest: aCooldown({}) }, 'Disabled', undefined],
     ['is unavailable when it cannot be used', { unavailableReason: 'no credential' }, 'Unavailable', 'No credential.'],
-    ['shows the cooldown in seconds', { rest: aRest({}) }, 'Cooldown 30 s', 'Most of the recent requests failed.'],
+    ['shows the cooldown in seconds', { rest: aCooldown({}) }, 'Cooldown 30 s', 'Most of the recent requests failed.'],
     [
       'shows the cooldown in minutes',
-      { rest: aRest({ untilMs: NOW + 240_000 }) },
+      { rest: aCooldown({ untilMs: NOW + 240_000 }) },
       'Cooldown 4 min',
       'Most of the recent requests failed.',
     ],
-    ['is failing after a repeated cooldown', { rest: aRest({ strikes: 2 }) }, 'Failing', 'Next retry in 30 s.'],
+    ['is failing after a repeated cooldown', { rest: aCooldown({ strikes: 2 }) }, 'Failing', 'Next retry in 30 s.'],
     [
       'is retried on the next call when the cooldown is over',
-      { rest: aRest({ strikes: 3, untilMs: NOW }) },
+      { rest: aCooldown({ strikes: 3, untilMs: NOW }) },
       'Failing',
       'Next retry on the next call.',
     ],
     [
       'is rate limited while a credential is',
-      { rests: { b: aRest({ reason: 'rate_limit' }) } },
+      { rests: { b: aCooldown({ reason: 'rate_limit' }) } },
       'Rate limited',
       '1 of 2 credentials: available again in 30 s.',
     ],
     [
       'is unavailable when no credential works',
-      { rests: { a: aRest({ reason: 'no_money' }), b: aRest({ reason: 'no_money', untilMs: NOW + 90_000 }) } },
+      { rests: { a: aCooldown({ reason: 'no_money' }), b: aCooldown({ reason: 'no_money', untilMs: NOW + 90_000 }) } },
       'Unavailable',
       'Out of credit: 2 of 2 credentials. Next retry in 30 s.',
     ],
     [
       'reports a single rejected credential',
-      { credentials: [CREDENTIALS[0]!], rests: { a: aRest({ reason: 'refused' }) } },
+      { credentials: [CREDENTIALS[0]!], rests: { a: aCooldown({ reason: 'refused' }) } },
       'Unavailable',
       'The upstream rejected the credential. It will be tried again in 30 s.',
     ],
   ])('%s', (_, given, label, why) => {
-    const { label: shown, why: told } = state(given);
-    expect([shown, told]).toEqual([label, why]);
+    const { label: shown, why: reported } = state(given);
+    expect([shown, reported]).toEqual([label, why]);
   });
 
   it('is starting when this process has not loaded the channel yet', () => {

@@ -46,13 +46,13 @@ const READ_LIMIT_MS = 1000;
 @Injectable()
 export class ChannelBackground {
   constructor(
-    private readonly desk: ChannelChanges,
+    private readonly service: ChannelChanges,
     private readonly reads: TimeLimitedReads,
     private readonly states: ChannelStates,
   ) {}
 
   async of(channel: ChannelRecord): Promise<Background> {
-    const [all, lastChange] = await Promise.all([this.desk.all(), this.lastChangeOf(channel)]);
+    const [all, lastChange] = await Promise.all([this.service.all(), this.lastChangeOf(channel)]);
     return { state: this.states.of(channel), share: shareOf(channel, all), lastChange };
   }
 

@@ -14,7 +14,7 @@ import { modelsIn } from './form-rows.js';
 @Injectable()
 export class ChannelWriter {
   constructor(
-    private readonly desk: ChannelChanges,
+    private readonly service: ChannelChanges,
     private readonly adapters: AdapterRegistry,
     private readonly catalog: CatalogService,
     private readonly clock: Clock,
@@ -40,7 +40,7 @@ export class ChannelWriter {
     if (form.refused) return undefined;
     const entry = { ...edited.entry, costs: { ...costs, ...(edited.entry['costs'] as object | undefined) } };
     try {
-      const saved = await this.desk.save({ ...edited, entry, newModels: models }, this.adapters.defaultAuth);
+      const saved = await this.service.save({ ...edited, entry, newModels: models }, this.adapters.defaultAuth);
       // The next page shows the state of the channel in this process.
       await this.catalog.reload();
       return saved;

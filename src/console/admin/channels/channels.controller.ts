@@ -78,7 +78,7 @@ interface ChannelInUse {
 @Injectable()
 export class ChannelDeletePages {
   constructor(
-    private readonly desk: ChannelChanges,
+    private readonly service: ChannelChanges,
     private readonly figures: ChannelFiguresReader,
     private readonly recent: RecentSignIn,
   ) {}
@@ -94,7 +94,7 @@ export class ChannelDeletePages {
     if (found.used !== 0 && form.value?.confirm.trim() !== name) form.refuse('confirm', `Enter ${name} to confirm.`);
     const done = await form.attempt(async ({ password }) => {
       await this.recent.confirm(visitor, password);
-      await this.desk.delete(id);
+      await this.service.delete(id);
       return true;
     });
     if (done !== true) return this.page(visitor, found, form);
@@ -103,7 +103,7 @@ export class ChannelDeletePages {
   }
 
   private async find(id: string): Promise<ChannelInUse> {
-    const channel = await this.desk.find(id);
+    const channel = await this.service.find(id);
     const attempts = await this.figures.lastDay();
     const rows = [channel.name, ...channel.formerNames].flatMap((name) => attempts?.get(name) ?? []);
     return { channel, used: attempts && (this.figures.figuresOf(rows)?.judged ?? 0) };
@@ -136,7 +136,7 @@ export class ChannelDeletePages {
 @Controller('admin/channels/:id')
 export class ChannelController {
   constructor(
-    private readonly desk: ChannelChanges,
+    private readonly service: ChannelChanges,
     private readonly forms: ChannelFormPages,
     private readonly actions: ChannelActions,
     private readonly deletion: ChannelDeletePages,
@@ -161,8 +161,8 @@ export class ChannelController {
   @Post('off')
   @RequiresRecentSignIn()
   async switchOff(@Param('id') id: string): Promise<Redirect> {
-    const { name } = await this.desk.find(id);
-    await this.desk.setEnabled(id, false);
+    const { name } = await this.service.find(id);
+    await this.service.setEnabled(id, false);
     const text = 'In-flight requests will finish. No new requests are routed here until you re-enable it.';
     return new Redirect(`/admin/channels/${id}`, { tone: 'ok', title: `Channel “${name}” disabled`, text });
   }
@@ -170,8 +170,8 @@ export class ChannelController {
   @Post('on')
   @RequiresRecentSignIn()
   async switchOn(@Param('id') id: string): Promise<Redirect> {
-    const { name } = await this.desk.find(id);
-    await this.desk.setEnabled(id, true);
+    const { name } = await this.service.find(id);
+    await this.service.setEnabled(id, true);
     const text = 'It receives calls within a second.';
     return new Redirect(`/admin/channels/${id}`, { tone: 'ok', title: `Channel “${name}” enabled`, text });
   }

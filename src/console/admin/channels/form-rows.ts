@@ -1,14 +1,14 @@
 import type { FormBody } from '../../web/index.js';
 import { textsOf } from '../catalog-form.js';
 import type { ChannelForm, ModelRow } from './channel-form.js';
-import { isAskedField } from '../models/new-models.js';
+import { isRequestedField } from '../models/new-models.js';
 import { isFlagField } from './flag-controls.js';
 
 const SECRET = /password|secret/i;
 
 /** The submitted form without the fields of flags and new models. */
 export const withFlagsApart = (body: FormBody): FormBody =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => !isFlagField(name) && !isAskedField(name)));
+  Object.fromEntries(Object.entries(body).filter(([name]) => !isFlagField(name) && !isRequestedField(name)));
 
 /** The submitted form without secrets, to be shown again. */
 export const visibleFields = (body: FormBody): FormBody =>

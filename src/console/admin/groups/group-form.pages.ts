@@ -34,7 +34,7 @@ export const isPreview = (body: FormBody): boolean => textOf(body, '_act') === '
 @Injectable()
 export class GroupFormPages {
   constructor(
-    private readonly desk: CatalogChanges,
+    private readonly service: CatalogChanges,
     private readonly inventory: CatalogInventory,
     private readonly adapters: AdapterRegistry,
     private readonly page: GroupPage,
@@ -88,11 +88,11 @@ export class GroupFormPages {
         expected: { subject: { kind: 'group', name }, revision: stored && textOf(form.values, 'revision') },
         moves,
       });
-      const told = changes.map((line) => line.replace(`group ${name}: `, '')).join('; ');
+      const reported = changes.map((line) => line.replace(`group ${name}: `, '')).join('; ');
       return new Redirect(groupAddress(name), {
         tone: 'ok',
         title: changes.length > 0 ? `Group ${name} saved` : 'No changes to save',
-        ...(stored && told && { text: `${told}. In-flight calls keep their prices.` }),
+        ...(stored && reported && { text: `${reported}. In-flight calls keep their prices.` }),
       });
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(stored, form);
@@ -120,7 +120,7 @@ export class GroupFormPages {
     instead: object,
   ): GroupDefinition | undefined {
     try {
-      return this.desk.meaningOf({ groups: [{ ...entryOf(form.values, stored?.enabled ?? true), ...instead }] })
+      return this.service.meaningOf({ groups: [{ ...entryOf(form.values, stored?.enabled ?? true), ...instead }] })
         .groups[0];
     } catch (error) {
       if (!(error instanceof RefusedEntries)) throw error;
@@ -133,7 +133,7 @@ export class GroupFormPages {
     entry: object,
     options: Omit<Parameters<CatalogChanges['put']>[1], 'protocols'> = {},
   ): Promise<readonly string[]> {
-    return this.desk.put({ groups: [entry] }, { protocols: this.adapters.defaultAuth, ...options });
+    return this.service.put({ groups: [entry] }, { protocols: this.adapters.defaultAuth, ...options });
   }
 }
 

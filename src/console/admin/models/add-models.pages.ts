@@ -31,7 +31,7 @@ const CRUMBS = [{ href: '/admin/models', label: 'Models & prices' }, { label: TI
 export class AddModelsPages {
   constructor(
     private readonly provider: ProviderModels,
-    private readonly desk: ChannelChanges,
+    private readonly service: ChannelChanges,
     private readonly adapters: AdapterRegistry,
     private readonly recent: RecentSignIn,
     private readonly catalog: CatalogService,
@@ -94,7 +94,7 @@ export class AddModelsPages {
     };
     const saved = await this.caught(form, async () => {
       await this.recent.confirm(visitor, textOf(body, 'password'));
-      return this.desk.save({ ...draft, entry, newModels: models }, this.adapters.defaultAuth);
+      return this.service.save({ ...draft, entry, newModels: models }, this.adapters.defaultAuth);
     });
     if (saved === undefined) return again();
     await this.catalog.reload();
@@ -119,8 +119,8 @@ export class AddModelsPages {
     const isShown = (name: string): boolean => name.toLowerCase().includes(filter.toLowerCase());
     const rows = newModelRows(offered.models, form.values).map((row) => ({ ...row, hidden: !isShown(row.name) }));
     const [priced, unpriced] = [
-      rows.filter(({ asked }) => asked.length === 0),
-      rows.filter(({ asked }) => asked.length > 0),
+      rows.filter(({ asked: requested }) => requested.length === 0),
+      rows.filter(({ asked: requested }) => requested.length > 0),
     ];
     const stored = offered.stored.map((name) => ({ name, hidden: !isShown(name) }));
     const ticked = tickedIn(body, { priced: shownIn(priced), unpriced: shownIn(unpriced), stored: shownIn(stored) });
@@ -150,7 +150,7 @@ export class AddModelsPages {
 
   /** `OpenAI`, or `OpenAI 2` if there is a channel with this name. */
   private async freeName({ label }: ProviderPreset): Promise<string> {
-    const taken = new Set((await this.desk.all()).map(({ name }) => name));
+    const taken = new Set((await this.service.all()).map(({ name }) => name));
     for (let number = 1; ; number++) {
       const name = number === 1 ? label : `${label} ${number}`;
       if (!taken.has(name)) return name;

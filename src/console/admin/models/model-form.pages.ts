@@ -53,7 +53,7 @@ export const changesNothing = (body: FormBody): boolean =>
 @Injectable()
 export class ModelFormPages {
   constructor(
-    private readonly desk: CatalogChanges,
+    private readonly service: CatalogChanges,
     private readonly inventory: CatalogInventory,
     private readonly adapters: AdapterRegistry,
     private readonly page: ModelPage,
@@ -138,7 +138,7 @@ export class ModelFormPages {
         reason: textOf(form.values, 'reason').slice(0, 2000),
         ...seenAs(name, revision),
       });
-      return new Redirect(modelAddress(name), told(name, changes));
+      return new Redirect(modelAddress(name), reported(name, changes));
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(visitor, stored, form);
       if (!(error instanceof RefusedEntries)) throw error;
@@ -162,7 +162,7 @@ export class ModelFormPages {
   /** The parsed entry; undefined if invalid, with errors added to the fields. */
   private meaningOf(entry: object, form: CatalogForm): ModelDefinition | undefined {
     try {
-      return this.desk.meaningOf({ models: [entry] }).models[0];
+      return this.service.meaningOf({ models: [entry] }).models[0];
     } catch (error) {
       if (!(error instanceof RefusedEntries)) throw error;
       refuseBy(form, error.errors, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'Date and time' });
@@ -174,7 +174,7 @@ export class ModelFormPages {
     entry: object,
     options: Omit<Parameters<CatalogChanges['put']>[1], 'protocols'> = {},
   ): Promise<readonly string[]> {
-    return this.desk.put({ models: [entry] }, { protocols: this.adapters.defaultAuth, ...options });
+    return this.service.put({ models: [entry] }, { protocols: this.adapters.defaultAuth, ...options });
   }
 }
 
@@ -186,7 +186,7 @@ const seenAs = (name: string, revision: string | undefined) => ({
 const formOf = ({ name, definition }: KnownModel, revision: string, timeZone: string): CatalogForm =>
   catalogForm(definition ? valuesOf(definition, revision, timeZone) : { ...newValues(), name, revision });
 
-function told(name: string, changes: readonly string[]) {
+function reported(name: string, changes: readonly string[]) {
   const about = changes.map((line) => line.replace(`model ${name}: `, ''));
   if (about.length === 0) return { tone: 'ok' as const, title: 'No changes to save', text: 'The model is unchanged.' };
   if (about[0] === 'added')

@@ -65,10 +65,10 @@ const LABELS: Readonly<Record<AskedField, string>> = {
 };
 
 /** Whether a field of a form belongs to its new models. */
-export const isAskedField = (name: string): boolean => /^asked(?:Context|Input|Output)?$/.test(name);
+export const isRequestedField = (name: string): boolean => /^asked(?:Context|Input|Output)?$/.test(name);
 
 /** What was typed, by model. */
-function answersIn(values: FormBody): ReadonlyMap<string, Readonly<Record<AskedField, string>>> {
+function responsesIn(values: FormBody): ReadonlyMap<string, Readonly<Record<AskedField, string>>> {
   const texts = FIELDS.map((field) => textsOf(values, ASKED[field]));
   return new Map(
     textsOf(values, 'asked').map((name, index) => {
@@ -79,7 +79,7 @@ function answersIn(values: FormBody): ReadonlyMap<string, Readonly<Record<AskedF
 }
 
 /** The id of a control. @param number of the model in the form, starting at 1 */
-const askedId = (number: number, field: AskedField): string => `asked-${number}-${field}`;
+const requestedId = (number: number, field: AskedField): string => `asked-${number}-${field}`;
 
 /** What a form asks for about a model. */
 const openFields = ({ contextWindow, prices }: NewModel): readonly AskedField[] =>
@@ -87,7 +87,7 @@ const openFields = ({ contextWindow, prices }: NewModel): readonly AskedField[] 
 
 /** The view of new models. */
 export function newModelRows(models: readonly NewModel[], values: FormBody) {
-  const answers = answersIn(values);
+  const responses = responsesIn(values);
   return models.map((model, index) => {
     const open = openFields(model);
     const { contextWindow, prices } = model;
@@ -101,10 +101,10 @@ export function newModelRows(models: readonly NewModel[], values: FormBody) {
       source: prices && prices !== 'free' ? sourceText(model, prices) : undefined,
       asked: open.map((field) => ({
         fieldName: ASKED[field],
-        id: askedId(index + 1, field),
+        id: requestedId(index + 1, field),
         label: LABELS[field],
         isPrice: field !== 'context',
-        value: answers.get(model.name)?.[field] ?? '',
+        value: responses.get(model.name)?.[field] ?? '',
       })),
       // Fields of known facts are sent empty, to keep the lists parallel.
       held: FIELDS.filter((field) => !open.includes(field)).map((field) => ASKED[field]),
@@ -144,9 +144,9 @@ export function newEntries(
   values: FormBody,
   { wanted, groups }: { readonly wanted: ReadonlySet<string>; readonly groups: readonly string[] },
 ): NewEntries {
-  const answers = answersIn(values);
+  const responses = responsesIn(values);
   const all = models.flatMap((model, index) =>
-    wanted.has(model.name) ? [entryOf(model, index + 1, answers.get(model.name))] : [],
+    wanted.has(model.name) ? [entryOf(model, index + 1, responses.get(model.name))] : [],
   );
   return {
     models: all.map(({ entry }) => ({ ...entry, groups })),
@@ -158,11 +158,13 @@ export function newEntries(
 const DECIMAL = /^\d{1,9}(?:\.\d{1,9})?$/;
 const WHOLE = /^[1-9]\d{0,8}$/;
 
-function entryOf(model: NewModel, number: number, answer: Readonly<Record<AskedField, string>> | undefined) {
+function entryOf(model: NewModel, number: number, response: Readonly<Record<AskedField, string>> | undefined) {
   const { name, prices } = model;
-  const typed = (field: AskedField): string => decimalIn(answer?.[field] ?? '');
+  const typed = (field: AskedField): string => decimalIn(response?.[field] ?? '');
   const errors = openFields(model).flatMap((field) =>
-    (field === 'context' ? WHOLE : DECIMAL).test(typed(field)) ? [] : [[askedId(number, field), MISSING[field](name)]],
+    (field === 'context' ? WHOLE : DECIMAL).test(typed(field))
+      ? []
+      : [[requestedId(number, field), MISSING[field](name)]],
   );
   const contextWindow = model.contextWindow ?? Number(typed('context'));
   const pricing =

@@ -70,8 +70,8 @@ export function changeText(before: PricingDefinition | undefined, after: Pricing
   if (before === undefined) return 'initial prices';
   const changed = comparedItems(before, after).filter(({ isChanged }) => isChanged);
   if (changed.length === 0) return 'no price changes';
-  const told = changed.slice(0, TOLD).map(wordsOf).join('; ');
-  return changed.length > TOLD ? `${told}; and ${changed.length - TOLD} more` : told;
+  const reported = changed.slice(0, TOLD).map(wordsOf).join('; ');
+  return changed.length > TOLD ? `${reported}; and ${changed.length - TOLD} more` : reported;
 }
 
 const wordsOf = ({ name, before, after }: ComparedItem): string => `${name} ${before ?? '–'} → ${after ?? '–'}`;

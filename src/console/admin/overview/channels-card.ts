@@ -30,7 +30,7 @@ interface ChannelWithState {
 @Injectable()
 export class ChannelsCard {
   constructor(
-    private readonly desk: ChannelChanges,
+    private readonly service: ChannelChanges,
     private readonly states: ChannelStates,
     private readonly figures: ChannelFiguresReader,
     private readonly reads: TimeLimitedReads,
@@ -38,7 +38,7 @@ export class ChannelsCard {
 
   async read() {
     const [records, attempts, costs] = await Promise.all([
-      this.desk.all(),
+      this.service.all(),
       this.figures.lastDay(),
       this.costs().catch(withoutWhatTakesTooLong),
     ]);

@@ -34,8 +34,8 @@ describe('notices', () => {
     [{ status: null }, ['warn: deepseek is not responding to 9% of requests']],
     [{ failed: 4 }, []],
     [{ attempts: 19, failed: 19 }, []],
-  ])('reports a channel when its failures reach the threshold: %j', (overrides, told) => {
-    expect(titles({ troubles: [trouble(overrides)] })).toEqual(told);
+  ])('reports a channel when its failures reach the threshold: %j', (overrides, reported) => {
+    expect(titles({ troubles: [trouble(overrides)] })).toEqual(reported);
   });
 
   it('reports a channel in cooldown once, with a link to it', () => {
@@ -81,9 +81,9 @@ describe('notices', () => {
 
   it('returns at most six notices, errors first', () => {
     const rests = Array.from({ length: 7 }, (_, index) => ({ ...REST, name: `c${index}`, tone: 'warn' as const }));
-    const told = titles({ rests, unsettled: 1 });
-    expect(told).toHaveLength(6);
-    expect(told[0]).toBe('bad: 1 call could not be settled');
+    const reported = titles({ rests, unsettled: 1 });
+    expect(reported).toHaveLength(6);
+    expect(reported[0]).toBe('bad: 1 call could not be settled');
   });
 
   it('reports payments that could not be applied, with a link to their list', () => {

@@ -33,8 +33,8 @@ export class OverviewPages {
       this.channels.read(),
       this.setup.steps(),
     ]);
-    const told = notices(this.troubles.with(reading, channels.rests));
-    const view = overviewView({ range: shown, scale, reading, notices: told });
+    const reported = notices(this.troubles.with(reading, channels.rests));
+    const view = overviewView({ range: shown, scale, reading, notices: reported });
     const data = {
       ...view,
       setup,

@@ -10,9 +10,9 @@ import type { Excluded, Exclusion, UnavailableChannel } from '../../../relay/rou
 import { protocolNames } from '../../web/index.js';
 
 /** The view of a dry run. */
-export function routingResult(asked: RoutingResult) {
-  const { answer, question, account, key } = asked;
-  const { outlook, routes, refusal } = answer;
+export function routingResult(requested: RoutingResult) {
+  const { answer: response, question, account, key } = requested;
+  const { outlook, routes, refusal } = response;
   const who = `${account.email} with ${key === undefined ? 'a new API key' : `the API key “${key.name}”`}`;
   const call = `A call to ${question.model} by ${who}`;
   return {
@@ -20,11 +20,13 @@ export function routingResult(asked: RoutingResult) {
     verdict:
       refusal === undefined ? `${call} would be routed to ${destinationOf(routes)}.` : `${call} would be rejected.`,
     because: refusal === undefined ? becauseOf(routes, question.protocol) : refusal.message,
-    steps: admissionSteps(asked),
-    price: priceOf(asked),
+    steps: admissionSteps(requested),
+    price: priceOf(requested),
     routes: [
       ...routes.map((route, index) => routeRow(route, index + 1, question.protocol)),
-      ...outlook.unavailable.map((unavailable) => unavailableRow(unavailable, answer.evaluatedAt, asked.timeZone)),
+      ...outlook.unavailable.map((unavailable) =>
+        unavailableRow(unavailable, response.evaluatedAt, requested.timeZone),
+      ),
       ...outlook.excluded.map(excludedRow),
     ],
   };
@@ -195,25 +197,25 @@ const outcomeOf = (refusal: AppError | undefined, isAsked = true): StepResult =>
   refusal === undefined ? (isAsked ? 'passed' : 'not-asked') : 'refused';
 
 /** The admission checks, in the order in which a call passes them. */
-function admissionSteps(asked: RoutingResult) {
-  const { answer } = asked;
-  const { keyRefusal, modelRefusal, limitRefusal, plan, money } = answer;
+function admissionSteps(requested: RoutingResult) {
+  const { answer: response } = requested;
+  const { keyRefusal, modelRefusal, limitRefusal, plan, money } = response;
   const steps = [
-    { name: 'Account and API key', outcome: outcomeOf(keyRefusal), words: keyRefusal?.message ?? keyText(asked) },
+    { name: 'Account and API key', outcome: outcomeOf(keyRefusal), words: keyRefusal?.message ?? keyText(requested) },
     {
       name: 'Group and model',
       outcome: outcomeOf(modelRefusal),
-      words: `${describeGroup(asked)} ${modelRefusal?.message ?? modelText(asked)}`,
+      words: `${describeGroup(requested)} ${modelRefusal?.message ?? modelText(requested)}`,
     },
     {
       name: 'Limits',
       outcome: outcomeOf(limitRefusal, plan !== undefined),
-      words: limitRefusal?.message ?? limitText(answer),
+      words: limitRefusal?.message ?? limitText(response),
     },
     {
       name: 'Money',
       outcome: outcomeOf(money?.refusal, money !== undefined),
-      words: money?.refusal?.message ?? moneyText(answer),
+      words: money?.refusal?.message ?? moneyText(response),
     },
   ];
   return steps.map(({ name, outcome, words }) => ({ name, badge: BADGES[outcome], words }));
@@ -262,11 +264,11 @@ function moneyText({ money, plan }: DryRunResult): string {
     return plan === undefined
       ? 'No hold, because the call has no price.'
       : 'No hold, because the API key cannot be used.';
-  const { result, asked } = money;
+  const { result, asked: requested } = money;
   const held = `Hold: ${exactUsd(result.hold)} of ${exactUsd(result.free)} available`;
-  const least = `minimum: ${exactUsd(asked.minimum)}`;
-  return result.hold < asked.ceiling
-    ? `${held}; ${least}. The maximum charge is ${exactUsd(asked.ceiling)}, so the output would be limited.`
+  const least = `minimum: ${exactUsd(requested.minimum)}`;
+  return result.hold < requested.ceiling
+    ? `${held}; ${least}. The maximum charge is ${exactUsd(requested.ceiling)}, so the output would be limited.`
     : `${held}; ${least}.`;
 }
 

@@ -47,10 +47,10 @@ export class RoutingPages {
     const key = account && (await this.keyOf(form, account));
     this.checkProtocol(form);
     const value = form.value;
-    const answer = account && value && (await this.answer({ form, account, key }, value, visitor));
+    const response = account && value && (await this.answer({ form, account, key }, value, visitor));
     const offered = account === undefined ? [] : (await this.keys.page(account.id, {})).keys;
     const choices = routingChoices(this.catalog.current(), this.adapters.clientAdapters, offered, key);
-    const data = { form, ...choices, answer };
+    const data = { form, ...choices, answer: response };
     return new Page('admin/routing', {
       title: 'Routing dry run',
       data,
@@ -98,8 +98,8 @@ export class RoutingPages {
       promptTokens: promptTokensOf(value),
       outputLimit: countOf(value.output),
     };
-    const answer = await this.dryRun.of(question);
-    return answer && routingResult({ question, answer, account, key, timeZone });
+    const response = await this.dryRun.of(question);
+    return response && routingResult({ question, answer: response, account, key, timeZone });
   }
 }
 

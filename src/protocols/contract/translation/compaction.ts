@@ -54,13 +54,13 @@ export function summarizing(content: CallContent): CallContent {
   const { compaction, turns } = content;
   const prompt: Part = { kind: 'text', text: compaction?.instructions ?? PROMPT };
   const last = turns.at(-1);
-  const asked: readonly Turn[] =
+  const requested: readonly Turn[] =
     last?.role === 'user'
       ? [...turns.slice(0, -1), { role: 'user', parts: [...last.parts, prompt] }]
       : [...turns, { role: 'user', parts: [prompt] }];
   return {
     ...content,
-    turns: asked,
+    turns: requested,
     hostedTools: [],
     toolChoice: { mode: 'none' },
     // The client's limit is for the reply.

@@ -1,9 +1,9 @@
 /** Scripted responses of a Chat Completions upstream. */
 
-import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
+import { type ResponseOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
-export interface ChatAnswerOptions extends AnswerOptions {
+export interface ChatResponseOptions extends ResponseOptions {
   /** Default: as in the request's `stream_options`. */
   readonly includeUsage?: boolean;
 }
@@ -11,7 +11,7 @@ export interface ChatAnswerOptions extends AnswerOptions {
 const FINISH_REASONS = { end: 'stop', length: 'length', tools: 'tool_calls', filter: 'content_filter' } as const;
 
 /** Includes `[DONE]`. */
-export function chatEvents(options: ChatAnswerOptions = {}): ScriptedEvent[] {
+export function chatEvents(options: ChatResponseOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   const prefix = stamp(content, 'chat.completion.chunk');
   const nullUsage = options.includeUsage === true ? { usage: null } : {};
@@ -30,7 +30,7 @@ export function chatEvents(options: ChatAnswerOptions = {}): ScriptedEvent[] {
   ];
 }
 
-export function chatBody(options: ChatAnswerOptions = {}): JsonObject {
+export function chatBody(options: ChatResponseOptions = {}): JsonObject {
   const content = fillContent(options);
   const { text, reasoning, toolCalls } = content;
   const message = {

@@ -3,7 +3,7 @@ import { ChatCompletionsProtocol } from '../../../../src/protocols/chat-completi
 import { ChatCompletionsUpstream } from '../../../../src/protocols/chat-completions/upstream.js';
 import type { ProtocolUnderTest } from '../../both-halves/protocol-under-test.js';
 import { chatClient } from './client.js';
-import { FAMILY } from '../../../support/arbitrary-answers.js';
+import { FAMILY } from '../../../support/arbitrary-responses.js';
 import { expectChatStream } from './grammar.js';
 import { chatVendor } from './vendor.js';
 
@@ -37,18 +37,18 @@ export const bothHalves: ProtocolUnderTest = {
     reasoning: [],
   },
   // There is no member for a seal.
-  carried: (answer, how) => inRuns(unsealed(answer), how === 'whole' ? bySort : undefined),
+  carried: (response, how) => inRuns(unsealed(response), how === 'whole' ? bySort : undefined),
   stops: { stop_sequence: 'end', pause: 'end', context: 'max_tokens' },
   expectStream: (events) => expectChatStream(events, true),
 };
 
 /** Readable reasoning may be sent back to its upstream. */
-function unsealed(answer: CallResult): CallResult {
-  const parts = answer.parts.flatMap((part): ResponsePart[] => {
+function unsealed(response: CallResult): CallResult {
+  const parts = response.parts.flatMap((part): ResponsePart[] => {
     if (part.kind !== 'reasoning') return [part];
     return part.text === '' ? [] : [reasoningBlock(part.text)];
   });
-  return { ...answer, parts };
+  return { ...response, parts };
 }
 
 const reasoningBlock = (text: string): ResponsePart => ({
@@ -62,9 +62,9 @@ const ORDER: readonly ResponsePart['kind'][] = ['reasoning', 'text', 'refusal', 
 const bySort = (one: ResponsePart, other: ResponsePart): number => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind);
 
 /** Adjacent texts are one. */
-function inRuns(answer: CallResult, order?: (one: ResponsePart, other: ResponsePart) => number): CallResult {
+function inRuns(response: CallResult, order?: (one: ResponsePart, other: ResponsePart) => number): CallResult {
   const parts: ResponsePart[] = [];
-  for (const part of order ? answer.parts.toSorted(order) : answer.parts) {
+  for (const part of order ? response.parts.toSorted(order) : response.parts) {
     const last = parts.at(-1);
     if (part.kind === 'text' && last?.kind === 'text') {
       const annotations = [...(last.annotations ?? []), ...(part.annotations ?? [])];
@@ -77,5 +77,5 @@ function inRuns(answer: CallResult, order?: (one: ResponsePart, other: ResponseP
       parts[parts.length - 1] = reasoningBlock(last.text + part.text);
     } else parts.push(part);
   }
-  return { ...answer, parts };
+  return { ...response, parts };
 }

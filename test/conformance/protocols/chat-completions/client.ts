@@ -14,8 +14,8 @@ export const chatClient: ClientDouble = {
     'reasoning given back': 'there is no place for a seal',
   },
   errorForm: 'openai',
-  request: (asked, stream) => ({
-    ...chatRequest(asked),
+  request: (requested, stream) => ({
+    ...chatRequest(requested),
     ...(stream && { stream, stream_options: { include_usage: true } }),
   }),
   wantsReasoning: { reasoning_effort: 'high' },
@@ -25,8 +25,8 @@ export const chatClient: ClientDouble = {
     return readChatResponse(foldedCompletion(stream));
   },
   expectFailure: expectChatFailure,
-  continued(request, answer, callId) {
-    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : foldedCompletion(answer);
+  continued(request, response, callId) {
+    const whole = response.startsWith('{') ? (JSON.parse(response) as JsonObject) : foldedCompletion(response);
     const [choice] = whole['choices'] as { readonly message: JsonObject }[];
     const message = { role: 'assistant', ...choice!.message };
     const result = { role: 'tool', tool_call_id: callId, content: 'Snow.' };

@@ -7,12 +7,12 @@ interface Chunk extends JsonObject {
   readonly choices: readonly { readonly delta: JsonObject; readonly finish_reason: string | null }[];
 }
 
-/** Checks a complete stream. @param asked whether the client requested usage */
-export function expectChatStream(events: readonly ReadEvent[], asked: boolean): void {
+/** Checks a complete stream. @param requested whether the client requested usage */
+export function expectChatStream(events: readonly ReadEvent[], requested: boolean): void {
   expect(events.at(-1)).toEqual({ event: undefined, data: '[DONE]' });
   const chunks = chunksOf(events.slice(0, -1));
-  const usage = asked ? chunks.pop() : undefined;
-  if (asked) {
+  const usage = requested ? chunks.pop() : undefined;
+  if (requested) {
     expect(usage).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) as unknown } });
     for (const chunk of chunks) expect(chunk).toHaveProperty('usage', null);
   } else for (const chunk of chunks) expect(chunk['usage'] ?? null).toBeNull();

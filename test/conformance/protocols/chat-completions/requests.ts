@@ -8,15 +8,15 @@ interface ChatCall {
 }
 
 /** `POST /chat/completions`. Results cannot contain images. */
-export function chatRequest(asked: NeutralRequest): JsonObject {
-  const { toolChoice } = asked;
+export function chatRequest(requested: NeutralRequest): JsonObject {
+  const { toolChoice } = requested;
   return {
     messages: [
-      ...(asked.system === undefined ? [] : [{ role: 'system', content: asked.system }]),
-      ...asked.turns.map(messageOf),
+      ...(requested.system === undefined ? [] : [{ role: 'system', content: requested.system }]),
+      ...requested.turns.map(messageOf),
     ],
-    ...(asked.tools && {
-      tools: asked.tools.map(({ name, description, schema }) => ({
+    ...(requested.tools && {
+      tools: requested.tools.map(({ name, description, schema }) => ({
         type: 'function',
         function: { name, description, parameters: schema },
       })),
@@ -24,12 +24,12 @@ export function chatRequest(asked: NeutralRequest): JsonObject {
     ...(toolChoice !== undefined && {
       tool_choice: typeof toolChoice === 'string' ? toolChoice : { type: 'function', function: toolChoice },
     }),
-    ...(asked.isSerial && { parallel_tool_calls: false }),
-    ...(asked.schema && {
-      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: asked.schema, strict: true } },
+    ...(requested.isSerial && { parallel_tool_calls: false }),
+    ...(requested.schema && {
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: requested.schema, strict: true } },
     }),
-    ...(asked.outputLimit !== undefined && { max_completion_tokens: asked.outputLimit }),
-    ...(asked.stop && { stop: asked.stop }),
+    ...(requested.outputLimit !== undefined && { max_completion_tokens: requested.outputLimit }),
+    ...(requested.stop && { stop: requested.stop }),
   };
 }
 

@@ -24,8 +24,8 @@ export const chatVendor: VendorDouble = {
     }),
   },
   events(options, request) {
-    const asked = request?.['stream_options'] as { readonly include_usage?: unknown } | undefined;
-    return chatEvents({ includeUsage: asked?.include_usage === true, ...options });
+    const requested = request?.['stream_options'] as { readonly include_usage?: unknown } | undefined;
+    return chatEvents({ includeUsage: requested?.include_usage === true, ...options });
   },
   body: chatBody,
   errorBody: openAiError,

@@ -1,6 +1,6 @@
 /** Scripted responses of a Gemini upstream. */
 
-import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
+import { type ResponseOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
 const FINISH_REASONS = { end: 'STOP', length: 'MAX_TOKENS', tools: 'STOP', filter: 'SAFETY' } as const;
@@ -9,7 +9,7 @@ const FINISH_REASONS = { end: 'STOP', length: 'MAX_TOKENS', tools: 'STOP', filte
 export const THOUGHT_SIGNATURE = 'c2lnbmVkIGJ5IGEgc2NyaXB0ZWQgR2VtaW5p';
 
 /** Each event is a whole response with a piece; there is no end marker. */
-export function geminiEvents(options: AnswerOptions = {}): ScriptedEvent[] {
+export function geminiEvents(options: ResponseOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   const pieces = [
     ...content.reasoning.map((text) => [{ text, thought: true }]),
@@ -26,7 +26,7 @@ export function geminiEvents(options: AnswerOptions = {}): ScriptedEvent[] {
   ].map((data) => ({ data }));
 }
 
-export function geminiBody(options: AnswerOptions = {}): JsonObject {
+export function geminiBody(options: ResponseOptions = {}): JsonObject {
   const content = fillContent(options);
   const { reasoning, text } = content;
   const parts = [

@@ -36,24 +36,24 @@ export const bothHalves: ProtocolUnderTest = {
     // Only signatures are sent back.
     reasoning: [],
   },
-  carried: (answer, how) => withSources(inRuns(plain(answer)), how),
+  carried: (response, how) => withSources(inRuns(plain(response)), how),
   stops: { stop_sequence: 'end', pause: 'end', context: 'max_tokens' },
   sealIn: (data) => Buffer.from(data, 'base64').toString(),
   expectStream: expectGeminiStream,
 };
 
 /** Refusals become text, cut arguments an empty object on one line; writes to caches are not reported. */
-function plain(answer: CallResult): CallResult {
-  const parts = answer.parts.map((part): ResponsePart => {
+function plain(response: CallResult): CallResult {
+  const parts = response.parts.map((part): ResponsePart => {
     if (part.kind === 'refusal') return { kind: 'text', text: part.text };
     if (part.kind !== 'tool-call') return part;
     return { ...part, arguments: isJson(part.arguments) ? part.arguments.replaceAll(/[\r\n]/g, ' ') : '{}' };
   });
   return {
-    ...answer,
+    ...response,
     parts,
-    stop: answer.stop === 'refusal' ? 'content_filter' : answer.stop,
-    usage: answer.usage && { ...answer.usage, cacheWrite: 0 },
+    stop: response.stop === 'refusal' ? 'content_filter' : response.stop,
+    usage: response.usage && { ...response.usage, cacheWrite: 0 },
   };
 }
 
@@ -67,9 +67,9 @@ function isJson(text: string): boolean {
 }
 
 /** Adjacent texts are one, and reasoning ends with its signature. */
-function inRuns(answer: CallResult): CallResult {
+function inRuns(response: CallResult): CallResult {
   const parts: ResponsePart[] = [];
-  for (const part of answer.parts) {
+  for (const part of response.parts) {
     const last = parts.at(-1);
     if (part.kind === 'text' && last?.kind === 'text') {
       const annotations = [...(last.annotations ?? []), ...(part.annotations ?? [])];
@@ -78,21 +78,21 @@ function inRuns(answer: CallResult): CallResult {
       parts[parts.length - 1] = { ...part, text: last.text + part.text };
     } else parts.push(part);
   }
-  return { ...answer, parts };
+  return { ...response, parts };
 }
 
 /** Sources are named once; those of an unstreamed response belong to its first text. */
-function withSources(answer: CallResult, how: 'streamed' | 'whole'): CallResult {
+function withSources(response: CallResult, how: 'streamed' | 'whole'): CallResult {
   const named = new Set<string>();
   const sourcesOf = (part: ResponsePart): Annotation[] =>
     (part.kind === 'text' ? (part.annotations ?? []) : []).filter(({ url }) => !named.has(url) && named.add(url));
-  const all = how === 'whole' ? answer.parts.flatMap(sourcesOf) : [];
+  const all = how === 'whole' ? response.parts.flatMap(sourcesOf) : [];
   let isFirst = true;
-  const parts = answer.parts.map((part): ResponsePart => {
+  const parts = response.parts.map((part): ResponsePart => {
     if (part.kind !== 'text') return part;
     const annotations = how === 'streamed' ? sourcesOf(part) : isFirst ? all : [];
     isFirst = false;
     return { kind: 'text', text: part.text, ...(annotations.length > 0 && { annotations }) };
   });
-  return { ...answer, parts };
+  return { ...response, parts };
 }

@@ -24,8 +24,8 @@ export const geminiClient: ClientDouble = {
     return readGeminiResponse(foldedResponse(stream));
   },
   expectFailure: expectGeminiFailure,
-  continued(request, answer, callId) {
-    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : foldedResponse(answer);
+  continued(request, response, callId) {
+    const whole = response.startsWith('{') ? (JSON.parse(response) as JsonObject) : foldedResponse(response);
     const [candidate] = whole['candidates'] as readonly JsonObject[];
     const { parts } = candidate!['content'] as { readonly parts: readonly JsonObject[] };
     const called = parts.map(({ functionCall }) => functionCall as JsonObject | undefined);

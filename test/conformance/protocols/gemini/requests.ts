@@ -37,8 +37,8 @@ const CHOICES: Readonly<Record<string, string>> = { AUTO: 'auto', ANY: 'required
 const MODES = { auto: 'AUTO', required: 'ANY', none: 'NONE' } as const;
 
 /** `POST /v1beta/models/{model}:generateContent`. */
-export function geminiRequest(asked: NeutralRequest): JsonObject {
-  const { system, turns, tools, toolChoice, schema, outputLimit, stop } = asked;
+export function geminiRequest(requested: NeutralRequest): JsonObject {
+  const { system, turns, tools, toolChoice, schema, outputLimit, stop } = requested;
   const calling =
     typeof toolChoice === 'object'
       ? { mode: 'ANY', allowedFunctionNames: [toolChoice.name] }

@@ -1,6 +1,6 @@
 /** Scripted responses of a Messages upstream. */
 
-import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
+import { type ResponseOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
 const STOP_REASONS = { end: 'end_turn', length: 'max_tokens', tools: 'tool_use', filter: 'refusal' } as const;
@@ -16,7 +16,7 @@ interface Block {
 }
 
 /** A stream. */
-export function messagesEvents(options: AnswerOptions = {}): ScriptedEvent[] {
+export function messagesEvents(options: ResponseOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   return [
     { type: 'message_start', message: { ...message(content, []), usage: usage(content, 1) } },
@@ -31,7 +31,7 @@ export function messagesEvents(options: AnswerOptions = {}): ScriptedEvent[] {
   ].map((data) => ({ event: data.type, data }));
 }
 
-export function messagesBody(options: AnswerOptions = {}): JsonObject {
+export function messagesBody(options: ResponseOptions = {}): JsonObject {
   const content = fillContent(options);
   return {
     ...message(

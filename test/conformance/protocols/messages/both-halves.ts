@@ -42,11 +42,11 @@ export const bothHalves: ProtocolUnderTest = {
 };
 
 /** Refusals become text, and citations need the vendor's search. */
-function refusedInWords(answer: CallResult): CallResult {
-  const parts = answer.parts.map((part): ResponsePart => {
+function refusedInWords(response: CallResult): CallResult {
+  const parts = response.parts.map((part): ResponsePart => {
     if (part.kind === 'text') return { kind: 'text', text: part.text };
     return part.kind === 'refusal' ? { kind: 'text', text: part.text } : part;
   });
-  const stop: StopReason = answer.stop === 'refusal' ? 'content_filter' : answer.stop;
-  return { ...answer, parts, stop };
+  const stop: StopReason = response.stop === 'refusal' ? 'content_filter' : response.stop;
+  return { ...response, parts, stop };
 }

@@ -9,7 +9,7 @@ export const messagesClient: ClientDouble = {
   id: 'messages',
   path: '/v1/messages',
   errorForm: 'messages',
-  request: (asked, stream) => ({ ...messagesRequest(asked), ...(stream && { stream }) }),
+  request: (requested, stream) => ({ ...messagesRequest(requested), ...(stream && { stream }) }),
   wantsReasoning: { thinking: { type: 'adaptive', display: 'summarized' } },
   returnsSealedReasoning: true,
   readResponse: readMessagesResponse,
@@ -18,8 +18,8 @@ export const messagesClient: ClientDouble = {
     return readMessagesResponse(foldedMessage(stream));
   },
   expectFailure: expectMessagesFailure,
-  continued(request, answer, callId) {
-    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : foldedMessage(answer);
+  continued(request, response, callId) {
+    const whole = response.startsWith('{') ? (JSON.parse(response) as JsonObject) : foldedMessage(response);
     const result = { type: 'tool_result', tool_use_id: callId, content: 'Snow.' };
     const said = [
       { role: 'assistant', content: whole['content'] },

@@ -8,22 +8,22 @@ interface Block extends JsonObject {
 const CHOICES = { auto: 'auto', required: 'any', none: 'none' } as const;
 
 /** `POST /messages`. */
-export function messagesRequest(asked: NeutralRequest): JsonObject {
-  const { toolChoice } = asked;
+export function messagesRequest(requested: NeutralRequest): JsonObject {
+  const { toolChoice } = requested;
   const choice =
     typeof toolChoice === 'object' ? { type: 'tool', ...toolChoice } : { type: CHOICES[toolChoice ?? 'auto'] };
   return {
-    max_tokens: asked.outputLimit ?? 1000,
-    ...(asked.system !== undefined && { system: asked.system }),
-    messages: messagesOf(asked.turns),
-    ...(asked.tools && {
-      tools: asked.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
+    max_tokens: requested.outputLimit ?? 1000,
+    ...(requested.system !== undefined && { system: requested.system }),
+    messages: messagesOf(requested.turns),
+    ...(requested.tools && {
+      tools: requested.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
     }),
-    ...((toolChoice !== undefined || asked.isSerial) && {
-      tool_choice: { ...choice, ...(asked.isSerial && { disable_parallel_tool_use: true }) },
+    ...((toolChoice !== undefined || requested.isSerial) && {
+      tool_choice: { ...choice, ...(requested.isSerial && { disable_parallel_tool_use: true }) },
     }),
-    ...(asked.stop && { stop_sequences: asked.stop }),
-    ...(asked.schema && { output_config: { format: { type: 'json_schema', schema: asked.schema } } }),
+    ...(requested.stop && { stop_sequences: requested.stop }),
+    ...(requested.schema && { output_config: { format: { type: 'json_schema', schema: requested.schema } } }),
   };
 }
 

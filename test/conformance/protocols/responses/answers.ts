@@ -1,10 +1,10 @@
 /** Scripted responses of a Responses upstream. */
 
-import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
+import { type ResponseOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 import { type Item, items } from './items.js';
 
-export interface ResponsesAnswerOptions extends AnswerOptions {
+export interface ResponsesResponseOptions extends ResponseOptions {
   /** Merged into the response object in every state. */
   readonly response?: JsonObject;
 }
@@ -42,7 +42,7 @@ const DEFAULTS: JsonObject = {
 };
 
 /** Includes `[DONE]`. */
-export function responsesEvents(options: ResponsesAnswerOptions = {}): ScriptedEvent[] {
+export function responsesEvents(options: ResponsesResponseOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   const started = responseObject(content, options, { status: 'in_progress', output: [] });
   return [
@@ -57,7 +57,7 @@ export function responsesEvents(options: ResponsesAnswerOptions = {}): ScriptedE
 }
 
 /** The response object in its final state. */
-export function responsesBody(options: ResponsesAnswerOptions = {}): JsonObject {
+export function responsesBody(options: ResponsesResponseOptions = {}): JsonObject {
   const content = fillContent(options);
   const reason = INCOMPLETE_REASONS[content.stop];
   return responseObject(content, options, {
@@ -96,7 +96,7 @@ function numbered(events: readonly (JsonObject & { readonly type: string })[], f
   }));
 }
 
-function responseObject(content: ScriptedContent, options: ResponsesAnswerOptions, state: JsonObject): JsonObject {
+function responseObject(content: ScriptedContent, options: ResponsesResponseOptions, state: JsonObject): JsonObject {
   return {
     id: content.id ?? 'resp_1',
     object: 'response',

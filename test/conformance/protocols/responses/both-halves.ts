@@ -40,7 +40,7 @@ export const bothHalves: ProtocolUnderTest = {
     jsonObjects: true,
     reasoning: ['encrypted'],
   },
-  carried: (answer) => answer,
+  carried: (response) => response,
   // Responses are complete or not, without further reasons.
   stops: { stop_sequence: 'end', pause: 'end', context: 'max_tokens' },
   expectStream: expectResponsesStream,

@@ -11,7 +11,7 @@ export const responsesClient: ClientDouble = {
   path: '/v1/responses',
   lacks: { 'stop texts': 'the protocol has none' },
   errorForm: 'openai',
-  request: (asked, stream) => ({ ...responsesRequest(asked), ...(stream && { stream }) }),
+  request: (requested, stream) => ({ ...responsesRequest(requested), ...(stream && { stream }) }),
   wantsReasoning: { reasoning: { effort: 'high', summary: 'auto' }, include: ['reasoning.encrypted_content'] },
   returnsSealedReasoning: true,
   readResponse: readResponsesResponse,
@@ -22,8 +22,8 @@ export const responsesClient: ClientDouble = {
   // The error in both forms, and the marker.
   failureEvents: 3,
   expectFailure: expectResponsesFailure,
-  continued(request, answer, callId) {
-    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : foldedResponse(answer);
+  continued(request, response, callId) {
+    const whole = response.startsWith('{') ? (JSON.parse(response) as JsonObject) : foldedResponse(response);
     const result = { type: 'function_call_output', call_id: callId, output: 'Snow.' };
     return { ...request, input: [...(request['input'] as JsonObject[]), ...(whole['output'] as JsonObject[]), result] };
   },

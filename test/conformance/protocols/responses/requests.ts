@@ -5,14 +5,14 @@ interface Item extends JsonObject {
   readonly type?: string;
 }
 
-export function responsesRequest(asked: NeutralRequest): JsonObject {
-  const { toolChoice } = asked;
+export function responsesRequest(requested: NeutralRequest): JsonObject {
+  const { toolChoice } = requested;
   return {
     store: false,
-    ...(asked.system !== undefined && { instructions: asked.system }),
-    input: asked.turns.flatMap(itemsOf),
-    ...(asked.tools && {
-      tools: asked.tools.map(({ name, description, schema }) => ({
+    ...(requested.system !== undefined && { instructions: requested.system }),
+    input: requested.turns.flatMap(itemsOf),
+    ...(requested.tools && {
+      tools: requested.tools.map(({ name, description, schema }) => ({
         type: 'function',
         name,
         description,
@@ -23,11 +23,11 @@ export function responsesRequest(asked: NeutralRequest): JsonObject {
     ...(toolChoice !== undefined && {
       tool_choice: typeof toolChoice === 'string' ? toolChoice : { type: 'function', ...toolChoice },
     }),
-    ...(asked.isSerial && { parallel_tool_calls: false }),
-    ...(asked.schema && {
-      text: { format: { type: 'json_schema', name: 'answer', schema: asked.schema, strict: true } },
+    ...(requested.isSerial && { parallel_tool_calls: false }),
+    ...(requested.schema && {
+      text: { format: { type: 'json_schema', name: 'answer', schema: requested.schema, strict: true } },
     }),
-    ...(asked.outputLimit !== undefined && { max_output_tokens: asked.outputLimit }),
+    ...(requested.outputLimit !== undefined && { max_output_tokens: requested.outputLimit }),
   };
 }
 

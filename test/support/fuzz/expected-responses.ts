@@ -1,4 +1,4 @@
-/** What every answer to a request that nobody means has in common. */
+/** What every response to a request that nobody means has in common. */
 
 import type { ProtocolEndpoint, JsonObject } from '../scripted-upstream.js';
 import type { FuzzedRequest } from './fuzzed-requests.js';

@@ -17,7 +17,7 @@ import {
 import { anyJsonObject, anyText } from './arbitrary-values.js';
 
 /** What of a random answer a protocol has words for. */
-export interface AnswerTraits {
+export interface ResponseTraits {
   readonly freeformTools: boolean;
   readonly namespaces: boolean;
 }
@@ -62,7 +62,7 @@ function sealed(kind: OpaqueReasoning['kind'], texts: fc.Arbitrary<string>): fc.
 }
 
 /** Ids come later: they differ from each other. */
-const toolCall = ({ freeformTools, namespaces }: AnswerTraits): fc.Arbitrary<ToolCallPart> => {
+const toolCall = ({ freeformTools, namespaces }: ResponseTraits): fc.Arbitrary<ToolCallPart> => {
   const plain = anyJsonObject.map((json): ToolCallPart => ({ ...CALL, name: 'get_weather', arguments: json }));
   const freeform = anyText.map((text) => ({ ...CALL, name: 'exec', arguments: text, isFreeform: true }));
   const spaced = anyJsonObject.map((json) => ({ ...CALL, name: 'read', namespace: 'files', arguments: json }));
@@ -89,14 +89,14 @@ export const anyUsage: fc.Arbitrary<TokenUsage> = fc
     reasoning,
   }));
 
-/** A whole answer in which everything fits together: calls are why it stops, and a refusal is all that it says. */
-export function anyAnswer(traits: AnswerTraits): fc.Arbitrary<CallResult> {
+/** A whole response in which everything fits together: calls are why it stops, and a refusal is all that it says. */
+export function anyResponse(traits: ResponseTraits): fc.Arbitrary<CallResult> {
   const parts = fc.array(fc.oneof(textPart, reasoningPart, toolCall(traits)), { maxLength: MOST_PARTS });
   const said = fc.record({ parts, wish: fc.constantFrom(...ORDINARY_STOPS), sequence: anyText, usage: anyUsage });
   const refused = fc
     .record({ text: anyText, usage: anyUsage })
     .map(({ text, usage }): CallResult => ({ parts: [{ kind: 'refusal', text }], stop: 'refusal', usage }));
-  return fc.oneof({ weight: 9, arbitrary: said.map(asAnswer) }, { weight: 1, arbitrary: refused });
+  return fc.oneof({ weight: 9, arbitrary: said.map(asResponse) }, { weight: 1, arbitrary: refused });
 }
 
 interface ResultDraft {
@@ -106,7 +106,7 @@ interface ResultDraft {
   readonly usage: TokenUsage;
 }
 
-function asAnswer({ parts, wish, sequence, usage }: ResultDraft): CallResult {
+function asResponse({ parts, wish, sequence, usage }: ResultDraft): CallResult {
   const named = parts.map((part, index) => (part.kind === 'tool-call' ? { ...part, id: `call_${index}` } : part));
   const calls = named.some(({ kind }) => kind === 'tool-call');
   const stop = calls && wish !== 'max_tokens' ? 'tool_calls' : wish;
@@ -114,22 +114,22 @@ function asAnswer({ parts, wish, sequence, usage }: ResultDraft): CallResult {
 }
 
 /** The events of a random answer. A limit may have cut its last call short. */
-export function anyEvents(traits: AnswerTraits): fc.Arbitrary<readonly CallEvent[]> {
+export function anyEvents(traits: ResponseTraits): fc.Arbitrary<readonly CallEvent[]> {
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 });
   return fc
-    .record({ answer: anyAnswer(traits), sizes, isCut: fc.boolean(), isMeteredEarly: fc.boolean() })
-    .map(({ answer, sizes: cuts, isCut, isMeteredEarly }) => {
-      const [start, ...others] = eventsOf(isCut ? withCutCall(answer) : answer);
+    .record({ answer: anyResponse(traits), sizes, isCut: fc.boolean(), isMeteredEarly: fc.boolean() })
+    .map(({ answer: response, sizes: cuts, isCut, isMeteredEarly }) => {
+      const [start, ...others] = eventsOf(isCut ? withCutCall(response) : response);
       const early: CallEvent = { type: 'usage-update', usage: { ...NO_TOKENS, input: 1 }, isProvisional: true };
       return [start!, ...(isMeteredEarly ? [early] : []), ...others].flatMap((event) => cutDelta(event, cuts));
     });
 }
 
-function withCutCall(answer: CallResult): CallResult {
-  const last = answer.parts.at(-1);
-  if (answer.stop !== 'max_tokens' || last?.kind !== 'tool-call' || last.isFreeform === true) return answer;
+function withCutCall(response: CallResult): CallResult {
+  const last = response.parts.at(-1);
+  if (response.stop !== 'max_tokens' || last?.kind !== 'tool-call' || last.isFreeform === true) return response;
   const text = last.arguments.slice(0, Math.ceil(last.arguments.length / 2));
-  return { ...answer, parts: [...answer.parts.slice(0, -1), { ...last, arguments: text }] };
+  return { ...response, parts: [...response.parts.slice(0, -1), { ...last, arguments: text }] };
 }
 
 /** The same delta in pieces of these sizes, in turn: UTF-16 halves of one character may come apart. */

@@ -18,11 +18,11 @@ import {
   streamHead,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
-import { answerWithoutUsage, refusalAnswer, variantOf } from '../support/scripted-variants.js';
+import { responseWithoutUsage, refusalResponse, variantOf } from '../support/scripted-variants.js';
 import { readResponse, readStream, requestIn } from '../support/protocol-doubles.js';
 
 const HELLO: NeutralRequest = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
-/** Where a client may say texts that end the answer. */
+/** Where a client may say texts that end the response. */
 const STOPS: Readonly<Record<ProtocolEndpoint, (stop: readonly string[]) => JsonObject>> = {
   'chat-completions': (stop) => ({ stop }),
   messages: (stop) => ({ stop_sequences: stop }),
@@ -65,8 +65,8 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
 
     it('counts tokens written to a cache as the client’s protocol does (case 89)', async () => {
       const usage = { prompt: 1000, cacheRead: 400, cacheWrite: 100, completion: 200 };
-      const heard = await hearing(await post(answer({ usage }), stream), stream);
-      expect(heard.usage).toMatchObject({ prompt: 1000, cacheRead: 400, completion: 200 });
+      const received = await hearing(await post(answer({ usage }), stream), stream);
+      expect(received.usage).toMatchObject({ prompt: 1000, cacheRead: 400, completion: 200 });
       expect(await world.relay.onlyCall(world.caller)).toMatchObject({
         prompt_tokens: '1000',
         cached_tokens: '400',
@@ -75,16 +75,16 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
     });
 
     it('keeps a refusal and its text (case 42)', async () => {
-      const heard = await hearing(await post(refusalAnswer(upstream, 'I will not.'), stream), stream);
+      const received = await hearing(await post(refusalResponse(upstream, 'I will not.'), stream), stream);
       // Messages has no part for it, but a reason to stop.
       const words =
         client === 'messages' ? { text: 'I will not.', stop: 'filter' } : { refusal: 'I will not.', stop: 'refusal' };
-      expect(heard).toMatchObject({ text: '', refusal: '', ...words });
+      expect(received).toMatchObject({ text: '', refusal: '', ...words });
     });
 
     it('counts tokens when the upstream reports no usage, and reports them to the client (case 92)', async () => {
-      const heard = await hearing(await post(answerWithoutUsage(upstream), stream), stream);
-      expect(heard.usage.prompt).toBeGreaterThan(0);
+      const received = await hearing(await post(responseWithoutUsage(upstream), stream), stream);
+      expect(received.usage.prompt).toBeGreaterThan(0);
       const row = await world.relay.onlyCall(world.caller);
       expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'estimated' });
       expect(Number(row['completion_tokens'])).toBeGreaterThan(0);
@@ -162,12 +162,12 @@ describe('arguments that are no object', () => {
       const { secret } = await world.relay.get(ApiKeyService).create({ accountId, name: 'strict', strict: true });
       world.relay.upstream.script(responseIn(upstream, { toolCalls: [broken] }));
       const request = { model: `over-${upstream}`, ...requestIn('messages', HELLO) };
-      const answers = [
+      const responses = [
         await world.relay.post(PATHS.messages, secret.reveal(), request),
         await world.relay.post(PATHS.messages, key, { ...request, top_k: 5 }),
       ];
-      for (const answer of answers) expect(await answer.json()).toMatchObject({ content: [{ input: {} }] });
-      expect(answers.map(({ headers }) => headers.get('x-relay-warnings'))).toEqual([
+      for (const response of responses) expect(await response.json()).toMatchObject({ content: [{ input: {} }] });
+      expect(responses.map(({ headers }) => headers.get('x-relay-warnings'))).toEqual([
         'invalid_arguments:content',
         'unsupported_parameter:top_k,invalid_arguments:content',
       ]);

@@ -9,12 +9,12 @@ import {
   encodeEvents,
   ENCRYPTED_REASONING,
   end,
-  errorAnswer,
+  errorResponse,
   errorEvents,
   eventsIn,
-  messagesAnswer,
+  messagesResponse,
   messagesEvents,
-  responsesAnswer,
+  responsesResponse,
   responsesEvents,
   ScriptedUpstream,
   sse,
@@ -32,7 +32,7 @@ const PATHS: readonly (readonly [ProtocolEndpoint, string])[] = [
 ];
 const CACHED = { prompt: 9, cacheRead: 4, completion: 7, reasoning: 3 };
 
-/** What an official client understood of an answer, in words of our own. */
+/** What an official client understood of a response, in words of our own. */
 interface ClientReading {
   readonly text: string;
   readonly reasoning: string;
@@ -63,7 +63,7 @@ describe('The scripted upstream', () => {
     messages: async (stream) => understandMessage(await askMessages(anthropic, stream)),
   };
 
-  describe('ready-made answers', () => {
+  describe('ready-made responses', () => {
     describe.each(PATHS)('of %s, read by the official client', (protocol) => {
       describe.each([true, false])('streamed: %s', (stream) => {
         it('say Hello with 9 and 2 tokens when nothing is scripted', async () => {
@@ -107,7 +107,7 @@ describe('The scripted upstream', () => {
         });
 
         it('carry HTTP errors with their headers', async () => {
-          upstream.script(errorAnswer(protocol, 429, undefined, { 'retry-after': 7 }));
+          upstream.script(errorResponse(protocol, 429, undefined, { 'retry-after': 7 }));
           const error = (await understand[protocol](stream).catch((reason: unknown) => reason)) as InstanceType<
             typeof OpenAI.APIError
           >;
@@ -187,7 +187,7 @@ describe('The scripted upstream', () => {
     });
 
     it('sign what clients must bring back', async () => {
-      upstream.scriptNext(responsesAnswer({ reasoning: 'r' }), messagesAnswer({ reasoning: 'r' }));
+      upstream.scriptNext(responsesResponse({ reasoning: 'r' }), messagesResponse({ reasoning: 'r' }));
       const response = await openai.responses.create({ model: 'm', input: 'Hi' });
       const message = await anthropic.messages.create({ model: 'm', max_tokens: 9, messages: MESSAGES });
       expect(response.output[0]).toMatchObject({ type: 'reasoning', encrypted_content: ENCRYPTED_REASONING });
@@ -198,8 +198,8 @@ describe('The scripted upstream', () => {
       const bare = Buffer.concat(await readChunks('/chat/completions', { model: 'x', stream: true })).toString();
       expect(bare).toContain('"model":"x"');
       expect(bare).not.toContain('usage');
-      const asked = { model: 'x', stream: true, stream_options: { include_usage: true } };
-      expect(Buffer.concat(await readChunks('/chat/completions', asked)).toString()).toContain(
+      const requested = { model: 'x', stream: true, stream_options: { include_usage: true } };
+      expect(Buffer.concat(await readChunks('/chat/completions', requested)).toString()).toContain(
         '"choices":[],"usage":{',
       );
     });

@@ -2,15 +2,15 @@
 
 import { isDeepStrictEqual } from 'node:util';
 
-import type { ChatAnswerOptions } from '../conformance/protocols/chat-completions/answers.js';
+import type { ChatResponseOptions } from '../conformance/protocols/chat-completions/answers.js';
 import { chatVendor } from '../conformance/protocols/chat-completions/vendor.js';
 import { vendorOf } from '../conformance/protocols/index.js';
 import { messagesVendor } from '../conformance/protocols/messages/vendor.js';
-import type { ResponsesAnswerOptions } from '../conformance/protocols/responses/answers.js';
+import type { ResponsesResponseOptions } from '../conformance/protocols/responses/answers.js';
 import { responsesVendor } from '../conformance/protocols/responses/vendor.js';
 import type { VendorDouble } from '../conformance/vendor-double.js';
 import { jsonIn } from './scripted-bodies.js';
-import { type AnswerOptions, jsonAnswer } from './scripted-content.js';
+import { type ResponseOptions, jsonResponse } from './scripted-content.js';
 import {
   delay,
   end,
@@ -22,17 +22,21 @@ import {
   streamHead,
 } from './scripted-steps.js';
 
-export { type ChatAnswerOptions, chatBody, chatEvents } from '../conformance/protocols/chat-completions/answers.js';
+export {
+  type ChatResponseOptions as ChatAnswerOptions,
+  chatBody,
+  chatEvents,
+} from '../conformance/protocols/chat-completions/answers.js';
 export { messagesBody, messagesEvents, THINKING_SIGNATURE } from '../conformance/protocols/messages/answers.js';
 export {
-  type ResponsesAnswerOptions,
+  type ResponsesResponseOptions as ResponsesAnswerOptions,
   responsesBody,
   responsesEvents,
 } from '../conformance/protocols/responses/answers.js';
 export { ENCRYPTED_REASONING } from '../conformance/protocols/responses/items.js';
 export {
-  type AnswerOptions,
-  jsonAnswer,
+  type ResponseOptions as AnswerOptions,
+  jsonResponse as jsonAnswer,
   type ScriptedStop,
   type ScriptedToolCall,
   type ScriptedUsage,
@@ -42,34 +46,35 @@ export {
 } from './scripted-content.js';
 
 /** `POST /chat/completions`, streamed or not. */
-export const chatAnswer = (options: ChatAnswerOptions = {}): Script => answerOf(chatVendor, options);
+export const chatResponse = (options: ChatResponseOptions = {}): Script => responseOf(chatVendor, options);
 
 /** `POST /messages`, streamed or not. */
-export const messagesAnswer = (options: AnswerOptions = {}): Script => answerOf(messagesVendor, options);
+export const messagesResponse = (options: ResponseOptions = {}): Script => responseOf(messagesVendor, options);
 
 /** `POST /responses`, streamed or not. */
-export const responsesAnswer = (options: ResponsesAnswerOptions = {}): Script => answerOf(responsesVendor, options);
+export const responsesResponse = (options: ResponsesResponseOptions = {}): Script =>
+  responseOf(responsesVendor, options);
 
-/** The ready-made answer of an upstream's protocol, for tests that run over all of them. */
-export const responseIn = (protocol: string, options: AnswerOptions = {}): Script =>
-  answerOf(vendorOf(protocol), options);
+/** The ready-made response of an upstream's protocol, for tests that run over all of them. */
+export const responseIn = (protocol: string, options: ResponseOptions = {}): Script =>
+  responseOf(vendorOf(protocol), options);
 
 /** The same of a vendor that no list has: streamed or whole as options or request say. */
-export function answerOf(vendor: VendorDouble, options: AnswerOptions = {}): Script {
+export function responseOf(vendor: VendorDouble, options: ResponseOptions = {}): Script {
   return (request) => {
     const model = vendor.modelOf(request);
     const filled = { ...(model !== undefined && { model }), ...options };
     const headers = { ...vendor.headers, ...options.headers };
-    if (!(options.stream ?? vendor.wantsStream(request))) return jsonAnswer(200, vendor.body(filled), headers);
+    if (!(options.stream ?? vendor.wantsStream(request))) return jsonResponse(200, vendor.body(filled), headers);
     return [streamHead(headers), sse(vendor.events(filled, jsonIn(request))), end()];
   };
 }
 
-/** The events of a protocol's streamed answer. */
-export const eventsIn = (protocol: string, options: AnswerOptions = {}): ScriptedEvent[] =>
+/** The events of a protocol's streamed response. */
+export const eventsIn = (protocol: string, options: ResponseOptions = {}): ScriptedEvent[] =>
   vendorOf(protocol).events(options);
 
-/** Events of a streamed answer around the first that says a text: without it and with it, on either side. */
+/** Events of a streamed response around the first that says a text: without it and with it, on either side. */
 export function eventsAround(events: readonly ScriptedEvent[], text: string) {
   const at = events.findIndex(({ data }) => JSON.stringify(data).includes(text));
   if (at < 0) throw new Error(`No event says "${text}".`);
@@ -82,12 +87,12 @@ export function eventsAround(events: readonly ScriptedEvent[], text: string) {
 }
 
 /** An HTTP error; without a body one in the protocol's own shape. */
-export const errorAnswer = (
+export const errorResponse = (
   protocol: string,
   status: number,
   body: JsonObject = vendorOf(protocol).errorBody(status, `Scripted error ${status}.`),
   headers: Headers = {},
-): Script => jsonAnswer(status, body, headers);
+): Script => jsonResponse(status, body, headers);
 
 /** How a running stream of the protocol reports failure. @param sequence the number of the next event, where they have one */
 export const errorEvents = (
@@ -96,8 +101,12 @@ export const errorEvents = (
   sequence = 0,
 ): readonly ScriptedEvent[] => vendorOf(protocol).errorEvents(message, sequence);
 
-/** A stream with a pause before every event; the head goes out at once. Give it events or the options of an answer. */
-export function pacedStream(protocol: string, events: readonly ScriptedEvent[] | AnswerOptions, gapMs: number): Script {
+/** A stream with a pause before every event; the head goes out at once. Give it events or the options of a response. */
+export function pacedStream(
+  protocol: string,
+  events: readonly ScriptedEvent[] | ResponseOptions,
+  gapMs: number,
+): Script {
   const list = isEvents(events) ? events : eventsIn(protocol, events);
   return [streamHead(), ...list.map((event) => [delay(gapMs), sse([event])]), end()];
 }
@@ -122,7 +131,7 @@ export function endlessStream(
   };
 }
 
-function isEvents(value: readonly ScriptedEvent[] | AnswerOptions): value is readonly ScriptedEvent[] {
+function isEvents(value: readonly ScriptedEvent[] | ResponseOptions): value is readonly ScriptedEvent[] {
   return Array.isArray(value);
 }
 

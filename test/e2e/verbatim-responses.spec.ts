@@ -9,7 +9,7 @@ import {
   type ProtocolEndpoint,
   encodeEvents,
   end,
-  errorAnswer,
+  errorResponse,
   eventsIn,
   head,
   type Headers,
@@ -27,7 +27,7 @@ const CHARGED = { cost: '2640000', billing_basis: 'reported', prompt_tokens: '10
 /** Data as no serializer would write it: what an adapter must not touch. */
 const ODD = String.raw`"member_of_tomorrow" : {"big":9007199254740993,"ratio":1.0,"hundred":1e2,"10":1,"2":2,"text":"\u00e9\/☃"}`;
 
-/** Where a usual answer is given a member that nobody knows. */
+/** Where a usual response is given a member that nobody knows. */
 const withOddMember = (event: ScriptedEvent): ScriptedEvent =>
   typeof event.data === 'string' ? event : { ...event, data: JSON.stringify(event.data).replace('{', `{ ${ODD} , `) };
 
@@ -47,7 +47,7 @@ const ODD_EVENTS: Readonly<Record<ProtocolEndpoint, readonly ScriptedEvent[]>> =
 /** Has a client of Chat Completions ask for usage itself, so that no chunk is hidden from it. */
 const ASKS_FOR_USAGE = { stream_options: { include_usage: true } };
 
-describe('an answer of an upstream of the same protocol', () => {
+describe('a response of an upstream of the same protocol', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => (relay = await RelayApp.start()));
@@ -77,7 +77,7 @@ describe('an answer of an upstream of the same protocol', () => {
 
     it('comes down byte by byte, unknown members and events included (case 3)', async () => {
       const [first = { data: '' }, ...rest] = usual().map(withOddMember);
-      // Behind the event that ends an answer nothing may come but the marker.
+      // Behind the event that ends a response nothing may come but the marker.
       const between = (event: ScriptedEvent): readonly ScriptedEvent[] =>
         event.data === '[DONE]' ? [] : ODD_EVENTS[protocol];
       const events = [first, ...rest.flatMap((event) => [...between(event), event])];
@@ -165,7 +165,7 @@ describe('an answer of an upstream of the same protocol', () => {
     it.each([
       ['a stream', { stream: true }, 200, () => responseIn(protocol, { headers: VENDOR_HEADERS })],
       ['a whole answer', {}, 200, () => responseIn(protocol, { headers: VENDOR_HEADERS })],
-      ['a refusal', {}, 400, () => errorAnswer(protocol, 400, undefined, VENDOR_HEADERS)],
+      ['a refusal', {}, 400, () => errorResponse(protocol, 400, undefined, VENDOR_HEADERS)],
     ])("lets none of the upstream's headers through to the client: %s", async (_, request, status, script) => {
       const { response, row } = await ask(protocol, script(), request);
       expect(response.status).toBe(status);
