@@ -150,7 +150,7 @@ type Serving = (group: string, model: string) => Pick<OfferedModel, 'protocols' 
 /** The signed-in user; undefined if not signed in. */
 type Viewer = { readonly groupName: string | undefined } | undefined;
 
-/** What users can choose: for keys, prices and `GET /v1/models`. */
+/** Models and groups that users can choose: for keys, prices and `GET /v1/models`. */
 @Injectable()
 export class Offer {
   private serving: Serving = () => ({ protocols: [], translates: false });

@@ -13,7 +13,7 @@ export interface ProviderPreset {
   readonly typedModels?: { readonly label: string; readonly hint: string };
   /** Which models of the provider's list this protocol can call; absent: all. */
   readonly served?: RegExp;
-  /** What is needed, in a sentence. */
+  /** Requirements, in one sentence. */
   readonly note?: string;
   /** Authentication, if not the protocol's default: `bearer`, or the name of a header. */
   readonly auth?: string;

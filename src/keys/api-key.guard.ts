@@ -199,7 +199,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
 /** Empty if the client is already gone, which the framework's types do not say. */
 const ipOf = ({ ip }: { readonly ip: string | undefined }): string => ip ?? '';
 
-/** What the strategy sees of a request: no query and no body, where it would accept keys too. */
+/** The request as the strategy sees it: without query and body, where it would accept keys too. */
 interface HeaderView {
   readonly headers: { readonly authorization?: string };
   readonly credentials: Credentials;

@@ -73,7 +73,7 @@ export interface ApiKey {
 /** Rate limits and allowed networks of a key. */
 export type KeyLimits = Pick<ApiKey, 'limits' | 'networks'>;
 
-/** What the holder of a key may know: `GET /v1/key`. */
+/** A key as its holder may see it: `GET /v1/key`. */
 export interface KeyDescription {
   readonly name: string;
   readonly group: string;

@@ -38,7 +38,7 @@ function readAuthorization(headers: IncomingHttpHeaders, rawHeaders: readonly st
   return error === undefined ? { key: value.slice(value.indexOf(' ') + 1) } : { error: `${error}. ${SEND}` };
 }
 
-/** What is wrong with an Authorization header, without repeating possibly secret parts. */
+/** The error in an Authorization header, without repeating possibly secret parts. */
 function credentialError(value: string): string | undefined {
   if (value === '') return 'the Authorization header is empty';
   if (!/^[\x20-\x7e\t]*$/.test(value)) return 'the Authorization header contains non-ASCII characters';

@@ -170,7 +170,7 @@ export class BackgroundRun {
     this.subscription.unsubscribe();
     this.rejectCreated(new AppError('context_canceled', 'context canceled: the client closed the connection.'));
     clearInterval(this.timer);
-    // What was received until then can be read.
+    // Output received until then can be read.
     if (this.response !== undefined) this.queue(() => this.flush());
     void this.storing.then(() => this.resolveOver());
   }

@@ -21,7 +21,7 @@ import type { IncomingBody } from './body-reader.js';
 
 const WARNINGS = 'x-relay-warnings';
 
-/** What the reply writer needs to know about the response. */
+/** Properties of the response that the reply writer needs. */
 export interface ReplyFacts {
   readonly flow: Flow;
   readonly headers: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export interface ResponseEnd {
 
 /** State shared by the engine and the reply writer during one call. */
 export class ReplyState implements ReplyFacts {
-  /** What the response waited for. */
+  /** Why the response waited. */
   readonly waits: Waits;
   /** Back-pressure from the client to the current upstream. */
   readonly flow: Flow;
@@ -131,7 +131,7 @@ export class ReplyState implements ReplyFacts {
   }
 }
 
-/** What is known of a request from its arrival. */
+/** Properties of a request known from its arrival. */
 export interface Arrival {
   /** Unix ms, as in the request's ID. */
   readonly createdAt: number;

@@ -22,7 +22,7 @@ import { ChannelSelection, type ModelOutlook, type Prospect } from './routing/in
 /** A key, or a new key with default settings of an account. */
 type DryCaller = { readonly keyId: string } | { readonly newKeyOf: string };
 
-/** What is known of a hypothetical call. */
+/** Properties of a hypothetical call. */
 type DryCall = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 'ip'>;
 
 /**

@@ -34,7 +34,7 @@ interface FailoverOptions {
   readonly deadlineMs: number;
 }
 
-/** What was tried so far. */
+/** Attempts so far. */
 interface FailoverState {
   /** Number of requests sent. */
   readonly attempts: number;
@@ -128,7 +128,7 @@ interface AttemptSteps {
    * upstream.
    */
   readonly isCutShort: (error: AppError) => boolean;
-  /** What follows a failure. */
+  /** The step after a failure. */
   readonly recover: (thrown: unknown) => Observable<Frame>;
 }
 

@@ -7,7 +7,7 @@ import { formatUsd, type JsonObject } from '../platform/shared/index.js';
 import { CallLookup, type CostLine, type RecordedCall, type SnapshotView } from '../usage/index.js';
 import { callerOf, requestLineOf } from './call-context.js';
 
-/** What a key can query about itself: limits, budgets and calls. */
+/** Information for a key about itself: limits, budgets and calls. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 export class KeyInfoController {

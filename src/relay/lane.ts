@@ -14,7 +14,7 @@ import { type FrameOutlet, type ResponseSink, ResponseSize, ResponseStream } fro
 import { type LaneContext, translatedSink } from './translated-sink.js';
 import type { UpstreamPart } from './upstream/upstream-client.js';
 
-/** What frames pass on their way out of the lane. */
+/** Stages that frames pass on their way out of the lane. */
 export interface LaneOutlet extends FrameOutlet {
   /** The lane was unsubscribed. */
   stop(): void;

@@ -20,7 +20,7 @@ export interface SessionCall {
   readonly body: string;
 }
 
-/** What admission would decide about a call now. */
+/** The decision of admission about a call now. */
 export interface SessionEstimate {
   /** Amount that would be put on hold; undefined if the call would be rejected. */
   readonly hold: Nanos | undefined;

@@ -57,7 +57,7 @@ export function translatedSink(
   return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body, stopsSent));
 }
 
-/** What the lane needs to know about a request. */
+/** Properties of a request that the lane needs. */
 export interface LaneContext {
   readonly call: Call;
   readonly adapter: UpstreamAdapter;

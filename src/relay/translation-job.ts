@@ -80,7 +80,7 @@ interface CopiedError {
   readonly cause: string | undefined;
 }
 
-/** What a job needs from the process. */
+/** Dependencies of a job on its process. */
 interface TranslationTools {
   clientAdapter(id: string): ProtocolAdapter | undefined;
   upstreamAdapter(id: string): UpstreamAdapter | undefined;
@@ -176,7 +176,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return whole.byteLength === whole.buffer.byteLength ? whole : new Uint8Array(whole);
 }
 
-/** What responses are read with. */
+/** The context in which responses are read. */
 const nameOnly = ({ name, namespace, freeform, path }: CallContent['tools'][number]): CallContent['tools'][number] => ({
   name,
   namespace,

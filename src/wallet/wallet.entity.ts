@@ -73,7 +73,7 @@ export interface LedgerSides {
 
 type WalletFigures = Pick<WalletEntity, 'balance' | 'held' | 'owed'>;
 
-/** What an administrator can debit: neither held by running calls nor needed for a debt. */
+/** The amount that an administrator can debit: neither held by running calls nor needed for a debt. */
 export function freeIn({ balance, held, owed }: WalletFigures): Nanos {
   const free = balance - held - owed;
   return nanos(free > 0n ? free : 0n);

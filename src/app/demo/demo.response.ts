@@ -5,7 +5,7 @@ import type { JsonObject } from '../../platform/shared/index.js';
  * render responses.
  */
 
-/** What the model needs to know of a request. */
+/** The parts of a request that the model reads. */
 export interface DemoRequest {
   /** Any name is accepted and repeated in the response. */
   readonly model: string;
@@ -118,7 +118,7 @@ export function renderOpenAiError(refusal: DemoRefusal): JsonObject {
   return { error: { message: refusal.message, type, param: refusal.param, code: refusal.code } };
 }
 
-/** What the demo server requires of a protocol, and shared event framing. */
+/** Requirements of the demo server for a protocol, and shared event framing. */
 
 /** An accepted request with its complete response. */
 export interface DemoCall {

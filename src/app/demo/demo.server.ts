@@ -143,7 +143,7 @@ function sendJson(response: ServerResponse, status: number, body: JsonObject): v
 /** The listed model name; any other is accepted as well. */
 export const DEMO_MODEL = 'demo';
 
-/** What to do with a request, and the protocol of its errors. */
+/** The handler of a request, and the protocol of its errors. */
 type Route = { readonly protocol: DemoProtocol } & (
   | { readonly type: 'generate' }
   | { readonly type: 'count'; count(body: JsonObject): JsonObject }

@@ -104,7 +104,7 @@ function usage(response: DemoResponse): JsonObject {
 
 /** The response object with every key in every state, since strict clients require them. */
 
-/** What differs between states. */
+/** Members that differ between states. */
 interface DemoResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete';
   readonly output: readonly JsonObject[];

@@ -126,7 +126,7 @@ function drawUsage(random: SeededRandom, { model, channel }: SeedOffer, reasons:
   return { input, cacheRead, cacheWrite, cacheWrite1h: 0, output: text + reasoning, reasoning };
 }
 
-/** What the relay observed of a call, and how often that occurs. */
+/** An observed call, and how often it occurs. */
 interface CallObservation {
   readonly weight: number;
   /** Null: it sent no headers. */

@@ -16,7 +16,7 @@ import { FactorSecrets, SecondFactorCheck, SecondFactorMails } from './second-fa
 import { SecondFactors } from './second-factors.service.js';
 import { CodeNotAccepted, newTotpSecret, totpAddress, totpStep } from './totp.js';
 
-/** What the page shows for setting up an authenticator app. */
+/** Page data for setting up an authenticator app. */
 export interface SecretView {
   /** For the form that turns it on; valid in this session only. */
   readonly sealed: string;

@@ -38,7 +38,7 @@ interface IssueOptions {
 /** A verification that was not used yet. */
 export type StoredVerification = VerificationRow;
 
-/** What an emailed link refers to. */
+/** The target of an emailed link. */
 export interface OpenedLink {
   readonly verification: StoredVerification;
   readonly state: 'open' | 'expired' | 'used';

@@ -2,7 +2,7 @@ import { createHmac, hash, randomBytes, randomInt } from 'node:crypto';
 import { AppError } from '../../platform/shared/index.js';
 
 /**
- * What is verified: the address of a new account (`register`), an account's own address (`confirm`), its future one
+ * The verified address: that of a new account (`register`), an account's own address (`confirm`), its future one
  * (`change`); or that the reader of its mail requested a new password (`reset`) or was invited (`invite`).
  */
 export type Purpose = 'register' | 'confirm' | 'change' | 'reset' | 'invite';

@@ -207,7 +207,7 @@ const ENDING_LENGTH = 4;
 /** The ending of a shorter secret would reveal too much. */
 const MIN_SECRET_LENGTH = 20;
 
-/** What administrators see of a credential. */
+/** A credential as administrators see it. */
 export interface CredentialNote {
   /** Identifies it until it is replaced; reveals nothing. */
   readonly reference: string;

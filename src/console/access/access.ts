@@ -146,7 +146,7 @@ function admit(access: Access, visitor: Visitor | undefined, { method, url }: Fa
 
 const nothingHere = (): AppError => new AppError('not_found', 'There is no page at this address.');
 
-/** What the user must do first; undefined: nothing. Verification has public pages. */
+/** The step that the user must take first; undefined: none. Verification has public pages. */
 function firstStep({
   passwordIsTemporary,
   verified,

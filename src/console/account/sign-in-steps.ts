@@ -67,7 +67,7 @@ const hashOf = (visitKey: string): Buffer => hash('sha256', visitKey, 'buffer');
 
 const CODE_PAGE = '/sign-in/code';
 
-/** What follows a correct password: a session, or the request for a code. */
+/** The step after a correct password: a session, or the request for a code. */
 @Injectable()
 export class SignInSteps {
   constructor(

@@ -53,7 +53,7 @@ interface PagePlace {
   readonly own: boolean;
 }
 
-/** What a key may do and how it was used, for its owner and for administrators. Never shows the key itself. */
+/** A key's permissions and use, for its owner and for administrators. Never shows the key itself. */
 @Injectable()
 export class KeyUsePages {
   constructor(

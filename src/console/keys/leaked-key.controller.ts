@@ -18,7 +18,7 @@ const MAX_TRIES = 20;
 const DISABLE_FIRST = 'Anyone with this key can spend your balance. Disable it first.';
 const DISABLED = 'The key is disabled and can no longer be used.';
 
-/** What to do about a leaked key, step by step: disable it, replace it, review its calls. */
+/** Steps for a leaked key: disable it, replace it, review its calls. */
 @Controller('keys/:id')
 @SignedIn()
 export class LeakedKeyController {

@@ -52,7 +52,7 @@ export interface UsageQuery {
   readonly channel: string;
   readonly upstream: string;
   readonly by: Division | '';
-  /** What the chart shows. */
+  /** The figure of the chart. */
   readonly chart: ChartMeasure;
   /** Empty: newest first. */
   readonly sort: LogSort | '';
@@ -69,7 +69,7 @@ export const DIVISIONS: Readonly<Record<LogPath, readonly Division[]>> = {
 
 export type AddressParts = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What a chart of usage can show. */
+/** Figures that a chart of usage can show. */
 export const CHART_MEASURES = ['calls', 'cost', 'tokens', 'latency'] as const;
 export type ChartMeasure = (typeof CHART_MEASURES)[number];
 

@@ -100,7 +100,7 @@ export function amountOf(text: string): Nanos | undefined {
 }
 
 interface AmountRule {
-  /** What to enter. */
+  /** The error message: what to enter. */
   readonly message: string;
   readonly mayBeEmpty?: boolean;
   readonly min?: Nanos;
@@ -139,7 +139,7 @@ export function countOf(text: string): number | undefined {
 }
 
 interface CountRule {
-  /** What to enter. */
+  /** The error message: what to enter. */
   readonly message: string;
   readonly min: number;
   readonly max: number;

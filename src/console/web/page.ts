@@ -8,7 +8,7 @@ export interface Flash {
   readonly tone: 'ok' | 'warn' | 'bad';
   readonly title: string;
   readonly text?: string;
-  /** What to do next. */
+  /** The next step. */
   readonly action?: { readonly href: string; readonly label: string };
 }
 

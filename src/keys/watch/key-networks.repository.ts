@@ -124,7 +124,7 @@ export interface NetworkUse {
   readonly lastAt: Date;
 }
 
-/** What is known about a key before these calls. */
+/** A key's history before these calls. */
 export interface KnownKey {
   readonly accountId: string;
   /** Enabled and without allowed networks: keys with allowed networks are rejected from all others. */

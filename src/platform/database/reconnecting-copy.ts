@@ -4,7 +4,7 @@ import { type Notifications, UNHEARD_CACHE_MS } from './notifications.js';
 /** Read timeout, in ms. */
 const RESPONSE_TIMEOUT_MS = 5000;
 
-/** What is cached, and how it is read. */
+/** The cached data, and how it is read. */
 interface KeptSource<T> {
   /** Notified with each change. */
   readonly topic: string;

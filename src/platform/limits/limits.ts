@@ -23,7 +23,7 @@ export function changedLimits(limits: Limits, change: LimitsChange): Limits {
 const defined = (change: LimitsChange): LimitsChange =>
   Object.fromEntries(Object.entries(change).filter(([, limit]) => limit !== undefined));
 
-/** What limits can be set for. */
+/** Subjects of limits. */
 export const LIMITED = ['key', 'account', 'group', 'address'] as const;
 export type Limited = (typeof LIMITED)[number];
 
@@ -129,7 +129,7 @@ export interface LimitSubject {
   readonly limits: Limits;
 }
 
-/** What one call takes from the limits. */
+/** The amounts that one call takes from the limits. */
 export interface Demand {
   /** The call's id. */
   readonly id: string;

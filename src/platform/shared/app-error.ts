@@ -27,7 +27,7 @@ export type ErrorKind =
   | 'internal'
   | 'context_canceled';
 
-/** What is wrong with a field; protocols render it as `code`. */
+/** The kind of error in a field; protocols render it as `code`. */
 export type FieldErrorCode =
   | 'invalid_value'
   | 'unsupported_parameter'

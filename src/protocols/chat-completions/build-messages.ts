@@ -25,7 +25,7 @@ interface MessageContext {
   readonly flags: ChatFlags;
   readonly names: ToolNames;
   readonly warnings: TranslationWarnings;
-  /** Whose reasoning the upstream accepts. */
+  /** Sources of reasoning that the upstream accepts. */
   readonly family: string;
 }
 

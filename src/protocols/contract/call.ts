@@ -266,7 +266,7 @@ export interface TracedUpstream {
   readonly provider: string;
 }
 
-/** What a trace contains: numbers and configured names, never user input. */
+/** The content of a trace: numbers and configured names, never user input. */
 export interface EndedCall {
   readonly requestId: string;
   readonly protocol: ProtocolId;

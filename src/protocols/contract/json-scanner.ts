@@ -58,7 +58,7 @@ const IN_TEXT = 7;
 const BEHIND_VALUE = 8;
 const END = 9;
 
-/** What is missing if the body ends, by state; other states expect a value. */
+/** The missing part if the body ends, by state; other states expect a value. */
 const EXPECTED: Readonly<Record<number, string>> = {
   [NAME_OR_END]: 'expected a member name',
   [NAME]: 'expected a member name',

@@ -141,7 +141,7 @@ export class MemberReader {
   }
 
   /**
-   * What a request demands; undefined: nothing.
+   * The demand of a request; undefined: none.
    * @throws AppError invalid_request naming a rejected member
    */
   demandsIn(fields: JsonFields, request: RequestLine): RequestDemands | undefined {

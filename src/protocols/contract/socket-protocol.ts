@@ -37,7 +37,7 @@ export interface SocketSession {
   errorText(error: AppError, requestId: string): string;
 }
 
-/** What is known of a message besides its bytes. */
+/** Properties of a message besides its bytes. */
 export interface SocketArrival {
   /** ID of the call that it may start. */
   readonly id: string;

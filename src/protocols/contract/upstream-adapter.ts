@@ -9,7 +9,7 @@ import type { UpstreamRequest, UpstreamTarget } from './upstream-request.js';
 
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a meter found in an event. */
+/** A meter's findings in an event. */
 export interface MeterReading {
   readonly signals: readonly CallSignal[];
   /** The event ends the response. */

@@ -18,7 +18,7 @@ export interface UpstreamTarget {
   readonly namedModels?: ReadonlyMap<string, string> | undefined;
   /** The complete input as JSON, in place of references to what is stored here. */
   readonly input?: string | undefined;
-  /** Whose reasoning signatures it accepts. */
+  /** Sources of reasoning signatures that it accepts. */
   readonly family: string;
 }
 

@@ -199,7 +199,7 @@ const writeTool = (tool: Tool, { names, flags, marks, warnings }: MessagesBuild)
   ...marks.on(tool),
 });
 
-/** What the schema cannot express is added to the description. */
+/** Constraints that the schema cannot express are added to the description. */
 function describe(tool: Tool, warnings: TranslationWarnings): TreeObject {
   if (tool.freeform !== undefined) {
     if (tool.freeform.grammar !== undefined) warnings.warn('in_words', tool.path);

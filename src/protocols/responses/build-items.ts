@@ -24,7 +24,7 @@ import type { ResponsesFlags } from './flags.js';
 export const NAME_RULE: NameRule = { maxLength: 64, invalid: /[^a-zA-Z0-9_-]/g };
 
 export interface ItemContext {
-  /** Whose reasoning the upstream accepts. */
+  /** Sources of reasoning that the upstream accepts. */
   readonly family: string;
   readonly flags: ResponsesFlags;
   readonly names: ToolNames;

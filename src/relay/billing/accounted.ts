@@ -8,7 +8,7 @@ const LAST_TIMEOUT_MS = 1500;
 /** Interval for charging hidden reasoning while nothing is shown. */
 const SILENCE_MS = 1000;
 
-/** What the engine and the accounting of a call share. */
+/** State shared by the engine and the accounting of a call. */
 interface AccountingContext {
   /** Ends the call early. */
   readonly interruption: Interruption;

@@ -47,7 +47,7 @@ export const ADMISSION = [
   'ceiling',
 ] as const satisfies readonly (keyof AdmissionRequest)[];
 
-/** What lacks money. */
+/** The wallet or budget that lacks money. */
 export type ShortFunds = 'wallet' | 'key' | 'budget';
 export type BudgetPeriod = 'day' | 'week' | 'month';
 

@@ -122,7 +122,7 @@ export class BillingRepository {
     return results;
   }
 
-  /** What was collected per call, in order; undefined if settled before. */
+  /** Amounts collected per call, in order; undefined if settled before. */
   settle(batch: readonly CallRow[]): Promise<(bigint | undefined)[]> {
     return this.settleLatest(() => batch);
   }

@@ -272,7 +272,7 @@ function usedUpstream(ticket: Ticket, charge: Charge | undefined): TokenUsage | 
   return charge?.basis === 'corrected' ? (claimed ?? charge.usage) : (charge?.usage ?? claimed);
 }
 
-/** What a call is charged, in columns of its row. */
+/** The charge of a call, in columns of its row. */
 interface Bill {
   readonly basis: BillingBasis;
   readonly cost: string;

@@ -17,7 +17,7 @@ export type BillingBasis = 'reported' | 'estimated' | 'corrected' | 'partial' | 
 export type Ending =
   { readonly status: 'succeeded' } | { readonly status: 'cancelled' | 'failed' | 'refused'; readonly error: AppError };
 
-/** What had arrived of a response when the call ended. */
+/** The response as received when the call ended. */
 export interface Progress {
   /** The upstream's latest plausible report. */
   readonly usage: TokenUsage | undefined;
@@ -40,7 +40,7 @@ export interface Progress {
   readonly promptSent: boolean;
 }
 
-/** What is charged and on which basis. Undefined usage: nothing. */
+/** The charge and its basis. Undefined usage: nothing is charged. */
 export interface Charge {
   readonly basis: BillingBasis;
   readonly usage: TokenUsage | undefined;

@@ -31,7 +31,7 @@ export interface BillingPlan {
   readonly namedModels?: ReadonlyMap<string, CatalogModel> | undefined;
 }
 
-/** What admission needs of a call. */
+/** The input of admission for a call. */
 export type CallToAdmit = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 'ip'>;
 
 /** Multiplier of efforts without a price. */

@@ -207,7 +207,7 @@ export class SettlementQueue {
   }
 }
 
-/** What an administrator needs to settle it manually. */
+/** Details for an administrator to settle it manually. */
 const unsettledFields = (row: CallRow): object => ({
   request_id: row.id,
   key_id: row.key_id,

@@ -21,7 +21,7 @@ import { boundedUsage, isBelievable, type UsageBounds } from './usage-check.js';
 
 const SUCCEEDED: Ending = { status: 'succeeded' };
 
-/** What admission granted. */
+/** The grant of admission. */
 export interface Admission {
   readonly plan: BillingPlan;
   /** Prices at admission, for the row. */
@@ -70,7 +70,7 @@ export interface BillingPort {
 export class Ticket {
   /** Arrival, monotonic. */
   readonly startedMs: number;
-  /** What the response waits for. */
+  /** Why the response waits. */
   readonly waits: Waits;
   /** Upstream requests, in order. */
   readonly attempts: AttemptLog[] = [];
@@ -278,7 +278,7 @@ export class Ticket {
       .catch(() => undefined);
   }
 
-  /** What has arrived of the response so far. */
+  /** The response as received so far. */
   progress(): Omit<Progress, 'promptSent' | 'bounds'> & { readonly begun: boolean } {
     return {
       usage: this.usage,

@@ -208,7 +208,7 @@ function promptBound(
   return Math.max(prompt, contextWindow * (1 + uses));
 }
 
-/** What cannot be counted is charged at its bound if the upstream claims more. */
+/** Usage that cannot be counted is charged at its bound if the upstream claims more. */
 const promptInstead = (finding: UsageFinding, bounds: UsageBounds, counted: number): number =>
   finding === 'prompt_too_large' && !bounds.isCountable ? bounds.contextWindow : counted;
 

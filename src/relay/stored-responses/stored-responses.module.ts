@@ -12,7 +12,7 @@ const SWEEP_MS = 10 * 60 * 1000;
 /** Deletes expired responses and ids of upstream state, at start and every ten minutes. */
 @Injectable()
 export class StoredResponseSweep implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger('StoredAnswers');
+  private readonly logger = new Logger('StoredResponses');
   private timer: NodeJS.Timeout | undefined;
 
   constructor(

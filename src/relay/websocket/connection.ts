@@ -31,7 +31,7 @@ const SMALL_BYTES = 64 * 1024;
 /** Further messages are not read from the socket until these were. */
 const MAX_UNREAD = 16;
 
-/** What connections share. */
+/** Dependencies shared by connections. */
 export interface ConnectionContext {
   readonly calls: SocketCalls;
   readonly bodies: Bodies;

@@ -93,7 +93,7 @@ const attemptOf = (row: StoredAttempt): CallAttempt => ({
   upstreamCost: row.upstreamCost === null ? null : nanos(BigInt(row.upstreamCost)),
 });
 
-/** What administrators additionally see of a call in the log. */
+/** Details of a call in the log for administrators only. */
 export interface CallBackground {
   readonly accountId: string;
   /** Email address; empty if the account was deleted. */

@@ -89,7 +89,7 @@ export interface RecordedCall {
    * another process.
    */
   readonly settleWaitMs: number | null;
-  /** What the response waited for; null: nothing. */
+  /** Why the response waited; null: it did not. */
   readonly waits: WaitRecords | null;
 }
 

@@ -61,7 +61,7 @@ export class AllowanceRepository {
     return manager.findOneBy(AllowanceMonthEntity, { accountId, endedAt: IsNull() });
   }
 
-  /** What the account is due for a month; undefined: nothing. */
+  /** The amount due to the account for a month; undefined: none. */
   async amountDue(accountId: string, month: AllowanceMonth, manager: EntityManager): Promise<Nanos | undefined> {
     const [row] = await manager.query<{ amount: string }[]>(`${TO_BE_GIVEN} AND a.account_id = $2`, [month, accountId]);
     return row && nanos(BigInt(row.amount));
@@ -152,7 +152,7 @@ export class AllowanceMonthEntity {
   @Column('timestamptz', { name: 'given_at', default: () => 'clock_timestamp()' })
   readonly givenAt: Date;
 
-  /** What remained when the wallet was last moved, including what has expired since. */
+  /** The remainder when the wallet was last moved, including amounts expired since. */
   @Column(nanosColumn)
   readonly remaining: Nanos;
 
@@ -194,7 +194,7 @@ interface Remaining {
 type MonthFigures = Pick<AllowanceMonthEntity, 'remaining' | 'spent' | 'walletBalance'>;
 
 /**
- * What remains of an allowance at a given balance. Calls spend the allowance first: the difference to the last recorded
+ * The remainder of an allowance at a given balance. Calls spend the allowance first: the difference to the last recorded
  * balance was taken by calls. It never exceeds the balance: what debits and refunds took from it is not restored by
  * later deposits.
  */
@@ -206,7 +206,7 @@ export function remainingIn(month: MonthFigures, balance: Nanos): Remaining {
   };
 }
 
-/** What expires at the end of the month: the part that no running call holds. What such a call releases later stays. */
+/** The amount that expires at the end of the month: the part that no running call holds. Amounts released later stay. */
 export function expiring(remaining: Nanos, { balance, held }: Readonly<Record<'balance' | 'held', Nanos>>): Nanos {
   return nanos(largest(smallest(remaining, balance - held), 0n));
 }

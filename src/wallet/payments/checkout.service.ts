@@ -134,7 +134,7 @@ export class CheckoutService {
   }
 }
 
-/** What can be paid; undefined if payments are off. */
+/** Amounts that can be paid; undefined if payments are off. */
 export interface PaymentOffer {
   readonly amounts: readonly Nanos[];
   /** Bounds of custom amounts. */
@@ -148,6 +148,6 @@ export const offerIn = ({ off, amounts, smallest, largest }: PaymentSettings): P
 export const isPayable = (amount: Nanos, { amounts, smallest, largest }: PaymentOffer): boolean =>
   amounts.includes(amount) || (isWholeCents(amount) && amount >= smallest && amount <= largest);
 
-/** What to enter instead of an amount that cannot be paid. */
+/** The message for an amount that cannot be paid. */
 export const payableText = ({ smallest, largest }: PaymentOffer): string =>
   `Enter an amount from ${usd(smallest)} to ${usd(largest)}.`;

@@ -56,7 +56,7 @@ export interface Reversal {
   readonly asOf: Date;
 }
 
-/** What the payer has got back, at most the payment. */
+/** The amount returned to the payer, at most the payment. */
 export function takenBack(amount: Nanos, reversals: readonly Reversal[]): Nanos {
   const total = refunded(reversals) + sum(reversals.filter(({ kind, counts }) => kind === 'dispute' && counts));
   return nanos(total < amount ? total : amount);

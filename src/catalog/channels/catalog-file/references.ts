@@ -5,7 +5,7 @@ import type { CatalogFileDto, GroupEntry } from './group.dto.js';
 import type { ModelEntry } from './model.dto.js';
 import type { EntryError } from './read-catalog-file.js';
 
-/** What names in the file may refer to, besides the file. */
+/** Existing names that the file may refer to. */
 interface ReferenceContext {
   /** Undefined when everything else will be disabled: then only the file counts. */
   readonly stored: CatalogNames | undefined;

@@ -31,7 +31,7 @@ import { ChannelWriter } from './channel-writer.js';
 import { flagSection } from './flag-controls.js';
 import { rowsIn } from './form-rows.js';
 
-/** What the page of a stored channel shows besides its form. */
+/** Content of a stored channel's page besides its form. */
 interface Background {
   readonly state: ChannelState;
   /** `60% of tier 1`; undefined if the channel receives no calls. */
@@ -74,7 +74,7 @@ function shareOf({ enabled, tier, weight }: ChannelRecord, all: readonly Channel
   return !enabled || sum === 0 ? undefined : `${percent(weight, sum)} of tier ${tier}`;
 }
 
-/** What the page of a channel shows. */
+/** Content of a channel's page. */
 interface ChannelPageOptions {
   readonly form: Form<ChannelForm>;
   /** The submitted form including flags, if any. */
@@ -182,7 +182,7 @@ const listOf = (value: string | readonly string[] | undefined): readonly string[
 
 const textOf = (value: string | readonly string[] | undefined): string => listOf(value)[0] ?? '';
 
-/** What the browser scrolls to and focuses after a button was pressed. A check and a list focus their results. */
+/** The element that the browser focuses after a button was pressed. A check and a list focus their results. */
 const FOCUS: Readonly<Record<string, string>> = {
   row: 'row',
   adopt: 'row',

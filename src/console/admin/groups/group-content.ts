@@ -3,7 +3,7 @@ import { RefusedEntries } from '../../../catalog/channels/index.js';
 import type { FormBody } from '../../web/index.js';
 import { linesOf, pairsIn, textOf, textsOf } from '../catalog-form.js';
 
-// What a group contains: its form ticks models and channels, whose own pages list their groups.
+// The content of a group: its form ticks models and channels, whose own pages list their groups.
 
 /** Names by kind. */
 export interface GroupContent {
@@ -16,13 +16,13 @@ const namesIn = (values: FormBody, field: string): ReadonlySet<string> => new Se
 const without = (names: ReadonlySet<string>, others: ReadonlySet<string>): ReadonlySet<string> =>
   new Set([...names].filter((name) => !others.has(name)));
 
-/** What the form ticks. */
+/** Models and channels ticked in the form. */
 export const contentIn = (values: FormBody): GroupContent => ({
   models: namesIn(values, 'model'),
   channels: namesIn(values, 'channel'),
 });
 
-/** What the catalog has in the group. */
+/** The group's content in the catalog. */
 export const contentOf = (group: string, { models, channels }: Inventory): GroupContent => ({
   models: new Set(models.filter(({ definition }) => definition?.groups.includes(group)).map(({ name }) => name)),
   channels: new Set(channels.filter(({ groups }) => groups.includes(group)).map(({ name }) => name)),

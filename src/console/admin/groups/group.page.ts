@@ -62,7 +62,7 @@ export class GroupMembers {
   }
 }
 
-/** What the page shows besides the stored group. */
+/** Content of the page besides the stored group. */
 interface GroupPageOptions {
   readonly form: CatalogForm;
   /** The group that the form describes, if valid. */

@@ -22,7 +22,7 @@ import { marginView, modelAddress, switchAddress, withdrawAddress } from './mode
 import { type KnownMargin, ModelMargins } from './model-margins.js';
 import { changeText } from './price-items.js';
 
-/** What the page shows besides the stored model. */
+/** Content of the page besides the stored model. */
 interface ModelPageOptions {
   readonly form: CatalogForm;
   /** The entered prices, for the preview. */
@@ -102,7 +102,7 @@ export class ModelPage {
   }
 }
 
-/** What users pay in the selected groups, now and with the entered prices. */
+/** User prices in the selected groups, now and with the entered prices. */
 function payView(
   name: string,
   { form, after }: ModelPageOptions,
@@ -207,7 +207,7 @@ interface GroupPays {
 }
 
 /**
- * What users pay in each enabled group.
+ * User prices in each enabled group.
  * @param now the current prices, if any
  * @param after the entered prices; undefined if invalid
  */

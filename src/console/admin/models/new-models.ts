@@ -67,7 +67,7 @@ const LABELS: Readonly<Record<AskedField, string>> = {
 /** Whether a field of a form belongs to its new models. */
 export const isRequestedField = (name: string): boolean => /^asked(?:Context|Input|Output)?$/.test(name);
 
-/** What was typed, by model. */
+/** Typed values, by model. */
 function responsesIn(values: FormBody): ReadonlyMap<string, Readonly<Record<AskedField, string>>> {
   const texts = FIELDS.map((field) => textsOf(values, ASKED[field]));
   return new Map(
@@ -81,7 +81,7 @@ function responsesIn(values: FormBody): ReadonlyMap<string, Readonly<Record<Aske
 /** The id of a control. @param number of the model in the form, starting at 1 */
 const requestedId = (number: number, field: AskedField): string => `asked-${number}-${field}`;
 
-/** What a form asks for about a model. */
+/** Fields that a form asks for about a model. */
 const openFields = ({ contextWindow, prices }: NewModel): readonly AskedField[] =>
   FIELDS.filter((field) => (field === 'context' ? contextWindow === undefined : prices === undefined));
 
@@ -129,7 +129,7 @@ type CatalogEntry = Readonly<Record<string, unknown>>;
 interface NewEntries {
   /** As in the catalog file. */
   readonly models: readonly CatalogEntry[];
-  /** What the upstream charges, by model; unknown for models whose price was typed. */
+  /** Upstream prices, by model; unknown for models whose price was typed. */
   readonly costs: CatalogEntry;
   /** By control. */
   readonly errors: Readonly<Record<string, string>>;

@@ -65,7 +65,7 @@ export const providerRows = (chosen: ProviderPreset) =>
     models: preset.typedModels && { ...preset.typedModels, name: modelsName(preset) },
   }));
 
-/** What the second page carries of the first one's fields. */
+/** Fields of the first page that the second one carries. */
 export function carriedFields(values: FormBody) {
   const preset = presetIn(values);
   const { fields = [] } = preset;

@@ -26,7 +26,7 @@ interface SetupStep {
   readonly action?: { readonly href: string; readonly label: string; readonly kind?: 'primary' };
 }
 
-/** What remains to be set up; undefined if nothing does. */
+/** The remaining setup steps; undefined if there are none. */
 export function setupSteps(state: SetupState): readonly SetupStep[] | undefined {
   const steps = STEPS.map(({ isDone, text, action, ...step }) => {
     const done = isDone(state);

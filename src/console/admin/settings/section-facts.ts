@@ -10,7 +10,7 @@ import { Form, type Notice } from '../../web/index.js';
 /** Without a tone: informational. */
 type SectionNotice = Omit<Notice, 'tone'> & { readonly tone?: Notice['tone'] };
 
-/** What a settings page shows besides the fields of its section. */
+/** Content of a settings page besides the fields of its section. */
 @Injectable()
 export class SectionFacts {
   constructor(

@@ -211,7 +211,7 @@ interface StreamExample {
   readonly body: ExampleBody;
   /** In order; others come between them. */
   readonly events: readonly ExampleEvent[];
-  /** What ends a complete stream. */
+  /** The end of a complete stream. */
   readonly end: string;
 }
 

@@ -48,7 +48,7 @@ function operationView(method: string, path: string, operation: Operation, site:
   };
 }
 
-/** What `{id}` is in examples, by the start of the path; elsewhere, the model. */
+/** The value of `{id}` in examples, by the start of the path; elsewhere, the model. */
 const IDS = [
   ['/v1/responses/', 'resp_ID'],
   ['/v1/conversations/', 'conv_ID'],

@@ -38,7 +38,7 @@ export class AddressProof {
     private readonly throttle: Throttle,
   ) {}
 
-  /** What this browser has to verify; undefined: nothing. */
+  /** The address that this browser has to verify; undefined: none. */
   async waiting({ visitor, csrf }: Visit): Promise<Waiting | undefined> {
     if (visitor?.verified) return undefined;
     if (visitor) {
@@ -69,7 +69,7 @@ export class AddressProof {
     else await this.proofs.send({ purpose, subject, email, ip: visit.ip });
   }
 
-  /** What a link refers to; undefined if it is no longer valid. */
+  /** The target of a link; undefined if it is no longer valid. */
   async link(token: string): Promise<OpenedLink | undefined> {
     const link = await this.verifications.byToken(token);
     return link === undefined || ['reset', 'invite'].includes(link.verification.purpose) ? undefined : link;

@@ -107,7 +107,7 @@ export class PasswordResets {
       );
   }
 
-  /** What a link refers to. @throws LinkRefused when it was used or is unknown */
+  /** The target of a link. @throws LinkRefused when it was used or is unknown */
   async open(token: string): Promise<OpenedLink> {
     const link = await this.verifications.byToken(token);
     const { purpose } = link?.verification ?? {};

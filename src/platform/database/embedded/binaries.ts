@@ -52,7 +52,7 @@ function failureOf(native: string, user: SystemUser): string | undefined {
   return error === undefined ? stderr.trim() : reasonOf(error);
 }
 
-/** What was compared, so that a start need not read 60 MB again. */
+/** The compared files, so that a start need not read 60 MB again. */
 interface Stamp {
   /** Of all names and contents, equal in package and copy. */
   readonly digest: string;

@@ -124,7 +124,7 @@ function openLog(file: string): ServerLog {
   };
 }
 
-/** What a running server records in its data directory. */
+/** The record of a running server in its data directory. */
 export interface PostmasterFile {
   readonly pid: number;
   readonly port: number;

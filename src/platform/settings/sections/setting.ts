@@ -8,7 +8,7 @@ export type Control = 'text' | 'textarea' | 'number' | 'amount' | 'checkbox' | '
 /** A value, or what to enter instead. */
 export type SettingResult<Value> = { readonly value: Value } | { readonly error: string };
 
-/** What every declaration states. */
+/** Members of every declaration. */
 interface SettingDeclaration {
   readonly label: string;
   readonly hint?: string;
@@ -73,7 +73,7 @@ const same = <Value>(value: Value): Value => value;
 interface TextFacts extends SettingDeclaration {
   readonly initial?: string;
   readonly max: number;
-  /** What it must match; shown as an error otherwise. */
+  /** Its pattern; the description is shown as an error. */
   readonly accepts?: readonly [(text: string) => boolean, string];
   readonly placeholder?: string;
   readonly isMono?: boolean;
@@ -228,9 +228,9 @@ export const usd = ({ accepts: [accepts, message], ...facts }: UsdFacts): Settin
 interface ListFacts<Current> extends SettingDeclaration {
   readonly initial: readonly string[];
   readonly max: readonly [number, string];
-  /** What each entry must match; shown as an error otherwise. */
+  /** The pattern of each entry; the description is shown as an error. */
   readonly accepts: readonly [(entry: string) => boolean, string];
-  /** What an empty list means; or the error, if it must not be empty. */
+  /** The meaning of an empty list; or the error, if it must not be empty. */
   readonly empty: { readonly means: string } | { readonly error: string };
   readonly placeholder: string;
   readonly isOnePerLine?: boolean;

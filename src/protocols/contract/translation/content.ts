@@ -40,7 +40,7 @@ export interface CompactionRequest {
   readonly pauses?: boolean | undefined;
   /** In place of the default prompt. */
   readonly instructions?: string | undefined;
-  /** What the response repeats beside the summary, as JSON in the client's protocol. */
+  /** Items that the response repeats beside the summary, as JSON in the client's protocol. */
   readonly kept?: string | undefined;
 }
 

@@ -13,7 +13,7 @@ export type StopReason =
   | 'context'
   | 'compaction';
 
-/** What is known of a part at its start. */
+/** Properties of a part known at its start. */
 export type PartStart =
   | { readonly kind: 'text' | 'refusal' | 'reasoning' | 'compaction' }
   | {

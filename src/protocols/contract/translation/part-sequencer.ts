@@ -13,7 +13,7 @@ interface OpenPart {
   isFinished: boolean;
 }
 
-/** What servers send for tools without arguments. */
+/** Arguments as servers send them for tools without any. */
 const NO_ARGUMENTS = /^\s*(?:null\s*)?$/;
 /** An object has begun: further text can be emitted immediately. */
 const OBJECT_BEGUN = /^\s*\{/;

@@ -28,7 +28,7 @@ export function objectSchema(schema: RawJson | undefined): RawJson {
 
 interface MergedSchema {
   readonly schema: RawJson;
-  /** What the schema no longer expresses, for the tool's description; undefined: nothing. */
+  /** Constraints that the schema no longer expresses, for the tool's description; undefined: none. */
   readonly note: string | undefined;
 }
 

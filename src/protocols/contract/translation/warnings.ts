@@ -3,7 +3,7 @@ import type { CallContent } from './content.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { DEFAULT_SERVICE_TIERS } from '../call.js';
 
-/** What happened to a part that the other protocol cannot express. */
+/** Treatment of a part that the other protocol cannot express. */
 export type WarningCode =
   | 'unsupported_parameter'
   | 'unsupported_tool'

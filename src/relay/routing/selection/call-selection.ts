@@ -95,7 +95,7 @@ class ObservedAttempt {
   }
 }
 
-/** What a channel is selected for. */
+/** The call that a channel is selected for. */
 export interface SelectionQuery {
   readonly group: string;
   readonly model: string;
@@ -173,7 +173,7 @@ export class CallSelection {
     return due.channel === undefined && due.credential === undefined ? this.assign(first) : this.probe(first);
   }
 
-  /** What `next` would choose from, or the error it would throw, without side effects. */
+  /** The candidates of `next`, or the error it would throw, without side effects. */
   outlook(): CallOutlook {
     const statuses = this.statuses();
     const prospects = prospectsOf(statuses, this.query.protocol);
@@ -361,7 +361,7 @@ export class ChannelSelection {
     return [...this.directory.all(), ...this.directory.disabled].some(({ id }) => id === channelId);
   }
 
-  /** What would be selected for a call now, and why other channels would not. No side effects. */
+  /** The selection for a call now, and why other channels are skipped. No side effects. */
   outlook(query: SelectionQuery): ModelOutlook {
     const { group, model, protocol } = query;
     const outlook = this.for(query).outlook();

@@ -86,7 +86,7 @@ export interface UnavailableChannel {
 
 export type ChannelStatus = AvailableChannel | UnavailableChannel;
 
-/** What a channel's status depends on. */
+/** Inputs of a channel's status. */
 interface Conditions {
   readonly health: ChannelHealth;
   readonly load: ChannelLoad;
@@ -159,7 +159,7 @@ export interface Prospect extends AvailableChannel {
   readonly firstShare: number;
 }
 
-/** What a call would use now, without side effects or randomness. */
+/** The selection for a call now, without side effects or randomness. */
 export interface CallOutlook {
   /** In likely order; by weight where chance decides. */
   readonly prospects: readonly Prospect[];
