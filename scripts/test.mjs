@@ -3,6 +3,9 @@
 // this checkout, and no minutes each.
 import { inRoot, runNode } from './pinned-node.mjs';
 
+// Processes that tests start spend a third of their first seconds on compiling the same modules.
+process.env.NODE_COMPILE_CACHE ??= inRoot('node_modules/.cache/compile');
+
 const LANE = '--lane=';
 const lanes = process.argv.slice(2).filter((argument) => argument.startsWith(LANE));
 const given = process.argv.slice(2).filter((argument) => !argument.startsWith(LANE));

@@ -30,6 +30,10 @@ const FIRST_WARM_UP = 1.2;
 const WARM_UP = 0.2;
 /** Of a turn, before anything is compared. */
 const LONG_WARM_UP = 5;
+/** Of a turn with `--quick`: enough for every figure to have a value. */
+const QUICK_SHARE = 0.1;
+/** Below this share, streams no longer start faster than the relay can start them. */
+const MIN_OVERLOAD_SHARE = 0.25;
 
 const OF_STREAMS: readonly FigureName[] = [
   'event_us',
@@ -69,13 +73,16 @@ const overload: Work = {
   without: ['calls_per_second', 'p50_ms', 'p99_ms', 'added_p50_ms', 'added_p99_ms', ...OF_PACE],
   events: PACED_EVENTS,
   target: ({ target }) => target,
-  job: (target, share) => ({
-    kind: 'paced',
-    target,
-    streams: Math.ceil(600 * Math.min(share, 1)),
-    rampMs: OVERLOAD_MS * Math.min(share, 1),
-    connections: Math.ceil(200 * Math.min(share, 1)),
-  }),
+  job(target, share) {
+    const part = Math.min(Math.max(share, MIN_OVERLOAD_SHARE), 1);
+    return {
+      kind: 'paced',
+      target,
+      streams: Math.ceil(600 * part),
+      rampMs: OVERLOAD_MS * part,
+      connections: Math.ceil(200 * part),
+    };
+  },
 };
 
 const WORK: Readonly<Record<ComparedScenarioName, Work>> = {
@@ -96,7 +103,7 @@ const WORK: Readonly<Record<ComparedScenarioName, Work>> = {
  * thousand calls take twice as long as those after them, and a scenario's own turns are too short to get past that.
  */
 export async function warmUp(stage: Stage, { target }: Subject): Promise<void> {
-  await stage.load.do(WORK['small-64'].job(target, stage.options.quick ? 1 : LONG_WARM_UP));
+  await stage.load.do(WORK['small-64'].job(target, stage.options.quick ? QUICK_SHARE : LONG_WARM_UP));
   await stage.load.do({ kind: 'release' });
 }
 
@@ -107,7 +114,7 @@ export async function compare(
 ): Promise<ScenarioResult> {
   const work = WORK[name];
   const { rounds, quick } = stage.options;
-  const share = quick ? 0.25 : 1;
+  const share = quick ? QUICK_SHARE : 1;
   const able = subjects.flatMap((subject) => {
     const target = work.target(subject);
     return target === undefined ? [] : [{ subject, target }];

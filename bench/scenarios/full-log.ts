@@ -71,7 +71,7 @@ async function oneTurn(
   stage: Stage,
   relay: RelaySubject,
 ): Promise<{ readonly figures: Figures; readonly failure: string | undefined }> {
-  const forMs = stage.options.quick ? TURN_MS / 5 : TURN_MS;
+  const forMs = stage.options.quick ? TURN_MS / 20 : TURN_MS;
   const job = { kind: 'calls', target: relay.target, behaviour: 'answer', promptBytes: 900, inFlight: 16 } as const;
   await stage.load.do({ ...job, forMs: forMs / 5 });
   const { figures, failure } = await measure(stage, relay, { ...job, forMs });

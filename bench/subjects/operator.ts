@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { inRoot, OPTIONS } from '../../scripts/pinned-node.mjs';
 import { startNode } from '../machine/child.ts';
 
+/** As the tests set it; commands are not measured. */
+const { NODE_COMPILE_CACHE } = process.env;
+
 /** @returns what it printed @throws when it was refused, with its reason */
 export async function runCommand(dataDir: string, ...args: string[]): Promise<string> {
   const child = startNode([inRoot('dist/src/app/cli.js'), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     nodeOptions: OPTIONS,
-    environment: { HOME: dataDir, DATA_DIR: dataDir },
+    environment: { HOME: dataDir, DATA_DIR: dataDir, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
   });
   const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
   child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));

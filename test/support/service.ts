@@ -11,6 +11,8 @@ import { childrenOf } from './processes.js';
 import { removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
+/** Of this process, what its children need. */
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 
 /** What differs from a person who types `npm start` in this checkout. */
 interface ServiceOptions {
@@ -66,7 +68,7 @@ export class Service {
     const [program, args] = npm ? ['npm', ['start']] : [process.execPath, [join(checkout, 'scripts/start.mjs')]];
     const wrapper = spawn(program, args, {
       cwd: npm ? checkout : '/',
-      env: { PATH: process.env['PATH'], HOME: dataDir, DATA_DIR: dataDir, PORT: '0', ...environment },
+      env: { PATH, NODE_COMPILE_CACHE, HOME: dataDir, DATA_DIR: dataDir, PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...user,
     });
@@ -144,7 +146,7 @@ export class Service {
   async command(...args: string[]): Promise<CommandResult> {
     const { checkout = CHECKOUT, user = {} } = this.options;
     const child = spawn(process.execPath, [join(checkout, 'scripts/switchboard.mjs'), ...args], {
-      env: { PATH: process.env['PATH'], HOME: this.dataDir, DATA_DIR: this.dataDir, ...this.environment },
+      env: { PATH, NODE_COMPILE_CACHE, HOME: this.dataDir, DATA_DIR: this.dataDir, ...this.environment },
       ...user,
     });
     const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => {
