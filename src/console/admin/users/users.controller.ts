@@ -51,7 +51,7 @@ export class UserListPages {
         groups: filterOptions([['', 'All groups'], ...groups], filter.group),
         states: filterOptions(STATE_FILTERS, filter.state),
         sorts: filterOptions(SORTS, filter.sort),
-        order: SORTS.find(([sort]) => sort === (filter.sort ?? ''))?.[1],
+        order: `${SORTS.find(([sort]) => sort === (filter.sort ?? ''))?.[1] ?? ''} first`,
         isSorted: filter.sort !== undefined,
         all: { href: '/admin/users', label: 'Clear filters' },
         newer: newer ? this.address(filter, 'after', shown[0]) : undefined,
@@ -79,9 +79,9 @@ export class UserListPages {
 }
 
 const SORTS: readonly (readonly [UserSort | '', string])[] = [
-  ['', 'Newest first'],
-  ['highest-balance', 'Highest balance first'],
-  ['lowest-balance', 'Lowest balance first'],
+  ['', 'Newest'],
+  ['highest-balance', 'Highest balance'],
+  ['lowest-balance', 'Lowest balance'],
 ];
 
 /** Cursors of a sorted list are invalid in others. */
