@@ -9,6 +9,8 @@ export interface ProviderPreset {
   readonly fields?: readonly ProviderField[];
   /** The base URL. @param values of the fields, by their key; empty if not entered */
   readonly urlFrom?: (values: Readonly<Record<string, string>>) => string;
+  /** The field that is filled in from the key file of a service account; absent: the provider takes no key files. */
+  readonly projectField?: string;
   /** Model names are entered: the provider does not list what the key may call. */
   readonly typedModels?: { readonly label: string; readonly hint: string };
   /** Which models of the provider's list this protocol can call; absent: all. */
@@ -224,7 +226,7 @@ export const PROVIDERS: readonly ProviderPreset[] = [
         key: 'project',
         label: 'Project ID',
         placeholder: 'my-project',
-        hint: 'Leave it empty for a key of express mode.',
+        hint: 'Leave it empty for the project of the key file, or for express mode.',
         isOptional: true,
         pattern: /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/,
         error: 'Enter the project ID: 6 to 30 lowercase letters, digits and hyphens.',
@@ -240,8 +242,9 @@ export const PROVIDERS: readonly ProviderPreset[] = [
       },
     ],
     urlFrom: vertexUrl,
+    projectField: 'project',
     typedModels: { label: 'Model names', hint: 'One per line, such as gemini-3.8-flash.' },
-    note: 'Needs a Google Cloud API key. Service account files and Claude models are not supported.',
+    note: 'Needs the JSON key file of a service account, or an API key. Claude models are not supported.',
     needsKey: true,
     book: 'google',
     flags: { hostedWebSearch: true, resultMedia: true },

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { tap } from 'rxjs';
-import { type Channel, ChannelDirectory } from '../catalog/channels/index.js';
+import { type Channel, type ChannelCredential, ChannelDirectory } from '../catalog/channels/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
-import { AppError, isJsonObject, monotonicMs, reasonOf, type Secret } from '../platform/shared/index.js';
+import { AppError, isJsonObject, monotonicMs, reasonOf } from '../platform/shared/index.js';
 import {
   type CallContent,
   classifyInnerError,
@@ -107,7 +107,7 @@ export class ChannelChecks {
   private async errorOf({ channel, credential, model }: CheckTarget): Promise<AppError | undefined> {
     try {
       const adapter = this.adapters.upstreamAdapter(channel.protocol);
-      const response = await this.send(channel, credential?.secret, adapter.probeRequest(model));
+      const response = await this.send(channel, credential, adapter.probeRequest(model));
       const error = errorIn(response, adapter);
       if (error === undefined) decoded(response, adapter);
       return error;
@@ -119,7 +119,7 @@ export class ChannelChecks {
   }
 
   private async ask(channel: Channel, request: UpstreamRequest, onByte?: () => unknown): Promise<CollectedResponse> {
-    const response = await this.send(channel, channel.credentials[0]?.secret, request, onByte);
+    const response = await this.send(channel, channel.credentials[0], request, onByte);
     const error = errorIn(response, this.adapters.upstreamAdapter(channel.protocol));
     if (error === undefined) return response;
     throw new UpstreamRejection(response.status, ownText(jsonOf(response), channel) ?? error.message);
@@ -127,7 +127,7 @@ export class ChannelChecks {
 
   private send(
     channel: Channel,
-    credential: Secret | undefined,
+    credential: ChannelCredential | undefined,
     request: UpstreamRequest,
     onByte = (): unknown => undefined,
   ): Promise<CollectedResponse> {

@@ -114,7 +114,7 @@ export class Exchange {
       timings: this.timings,
     };
     const frames = this.client
-      .open(channel, credential?.secret, traced(request, ticket, channel, adapter), response.flow)
+      .open(channel, credential, traced(request, ticket, channel, adapter), response.flow)
       .pipe(lane(context, (out) => new AttemptWatch(out, attempt, response, limits)));
     return translation?.compaction === 'first' ? frames : this.storing(frames, running, assignment, translation);
   }

@@ -78,7 +78,7 @@ export class UpstreamPromptCounts {
     { channel, credential }: Assignment,
   ): Promise<JsonObject | undefined> {
     const request = endpoint.requestFor(call, upstreamModel(channel, call.head.model));
-    const parts = this.client.open(channel, credential?.secret, request, new Flow());
+    const parts = this.client.open(channel, credential, request, new Flow());
     const response = await collected(parts, TIMEOUT_MS).catch(() => undefined);
     if (response === undefined) return undefined;
     const { status, headers } = response;

@@ -46,6 +46,7 @@ import { SocketAdmission, SocketCalls } from './websocket/socket-calls.js';
 import { SocketGuard } from './websocket/socket.controller.js';
 import { WebSockets } from './websocket/web-sockets.js';
 import { TracingModule } from './tracing/tracing.js';
+import { GoogleTokens } from './upstream/google-tokens.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { UpstreamPools } from './upstream/upstream-pools.js';
 
@@ -88,6 +89,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     DryRun,
     Exchange,
     Failover,
+    GoogleTokens,
     ProtocolDetection,
     LoadShedding,
     ModelAccess,

@@ -138,7 +138,7 @@ export class StoredResponsesController {
     const { credentials } = channel;
     const credential = credentials.find(({ id }) => id === credentialId) ?? credentials[0];
     const request = { method, path, query, headers: { accept: 'application/json' }, body: NO_BODY };
-    const response = await collected(this.client.open(channel, credential?.secret, request, new Flow()), TIMEOUT_MS);
+    const response = await collected(this.client.open(channel, credential, request, new Flow()), TIMEOUT_MS);
     const { status, headers, chunks } = response;
     if (status >= 200 && status < 300) return Buffer.concat(chunks).toString('utf8');
     throw this.adapters.upstreamAdapter(channel.protocol).classifyError(status, headers, jsonOf(response));

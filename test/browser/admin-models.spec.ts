@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { evaluate, expectFine, NARROW, startBrowser, Window } from '../support/browser.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
@@ -19,7 +19,7 @@ describe('model and group pages in a browser', () => {
     await relay.close();
   });
 
-  const open = (): Promise<Window> => Window.as(browser, operator);
+  const open = (options: BrowserContextOptions = {}): Promise<Window> => Window.as(browser, operator, options);
 
   it('are accessible and fit when a price is changed', async () => {
     const window = await open();
@@ -111,6 +111,27 @@ describe('model and group pages in a browser', () => {
     await expectFine(window, 'models-add');
     await window.close();
   }, 120_000);
+
+  it.each([true, false])(
+    'show the save bar of a group when it has changes, with script: %s',
+    async (javaScriptEnabled) => {
+      const window = await open({ javaScriptEnabled });
+      const { page } = window;
+      await page.goto('/admin/groups/default');
+      await page.setViewportSize(NARROW);
+      const save = page.getByRole('button', { name: 'Save group' });
+      const isInSight = async (): Promise<boolean> => (await save.boundingBox())!.y < NARROW.height;
+      // Without script, a change cannot be seen.
+      expect(await isInSight()).toBe(!javaScriptEnabled);
+      await page.getByLabel('Multiplier', { exact: true }).fill('2');
+      expect(await isInSight()).toBe(true);
+      await page.getByRole('button', { name: 'Recalculate' }).click();
+      await page.getByText('With your changes. Not saved yet.').waitFor();
+      expect(await isInSight()).toBe(true);
+      await window.close();
+    },
+    120_000,
+  );
 
   it('keep the focused field of a form out from behind its save bar', async () => {
     const window = await open();

@@ -119,7 +119,7 @@ describe('an administrator’s journey from an empty database to the margin of a
   it.each(PROTOCOLS)('adds a model with prices for %s', async (protocol) => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Models & prices');
-    await mouse.press(page, 'link', 'Add model');
+    await mouse.press(page, 'link', 'Add manually');
     await mouse.fill(page, 'Name', modelOf(protocol));
     await page.getByLabel('Input', { exact: true }).first().fill('1');
     await page.getByLabel('Output', { exact: true }).first().fill('10');

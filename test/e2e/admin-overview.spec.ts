@@ -119,7 +119,9 @@ describe('the overview', () => {
     for (const [index, model] of ['a', 'b', 'c', 'd', 'e', 'f', 'g'].entries())
       await row(index === 0 ? ann : ben, 10, { model, cost: BigInt(7 - index) * 1_000_000_000n });
     const text = await shown();
-    expect(text).toMatch(/a \$7\.00 b \$6\.00 c \$5\.00 d \$4\.00 e \$3\.00 2 other models \$3\.00/);
+    const one = (model: string, charged: number, share: string) => `${model} $${charged}.00 1 call, ${share}`;
+    expect(text).toContain([one('a', 7, '25%'), one('b', 6, '21%'), one('c', 5, '18%'), one('d', 4, '14%')].join(' '));
+    expect(text).toContain('e $3.00 1 call, 11% 2 other models $3.00 2 calls, 11%');
     expect(text).toContain(`${ben.email} 6 $21.00 $20.00 ${ann.email} 1 $7.00 $10.00`);
   });
 

@@ -28,6 +28,20 @@ describe('users in the admin console', () => {
         ann.accountId,
       ]);
 
+  let lastPath = '';
+  /** IDs in the list, by page. */
+  const pages = async (first: string, direction: 'next' | 'prev'): Promise<string[][]> => {
+    const seen: string[][] = [];
+    for (let path = first; path !== '';) {
+      lastPath = path;
+      const { text } = await operator.browser.get(path);
+      seen.push([...text.matchAll(/href="\/admin\/users\/(acc_\w+)"/g)].map(([, id]) => id ?? ''));
+      const href = new RegExp(`href="([^"]+)" rel="${direction}"`).exec(text)?.[1] ?? '';
+      path = href.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=');
+    }
+    return seen;
+  };
+
   it('are found by email address, name, id, role and state', async () => {
     for (const text of [ann.email, ann.email.slice(0, -4).toUpperCase(), ann.accountId])
       expect((await operator.browser.get(`/admin/users?q=${encodeURIComponent(text)}`)).text).toContain(ann.accountId);
@@ -46,15 +60,33 @@ describe('users in the admin console', () => {
       .query(
         `INSERT INTO accounts (id, email) SELECT 'acc_' || n, 'user' || n || '@example.com' FROM generate_series(100, 152) n`,
       );
-    const seen: string[] = [];
-    let path = '/admin/users?role=user';
-    while (path !== '') {
-      const { text } = await operator.browser.get(path);
-      seen.push(...[...text.matchAll(/href="\/admin\/users\/(acc_\w+)"/g)].map(([, id]) => id ?? ''));
-      path = (/href="([^"]+)" rel="next"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&').replaceAll('&#x3D;', '=');
-    }
+    const seen = (await pages('/admin/users?role=user', 'next')).flat();
     const ids = (await relay.get(AccountService).list()).filter(({ role }) => role === 'user').map(({ id }) => id);
     expect(seen).toEqual(ids.toReversed());
+  });
+
+  it('are paginated by balance in both orders and directions when they are sorted by it', async () => {
+    const sql = (text: string): Promise<unknown> => relay.get(DataSource).query(text);
+    // Groups of ten have the same balance, and every seventh has no wallet.
+    const users = `generate_series(200, 319) n`;
+    await sql(`INSERT INTO accounts (id, email) SELECT 'acc_' || n, 'sorted' || n || '@example.com' FROM ${users}`);
+    await sql(`INSERT INTO wallets (account_id, balance) SELECT 'acc_' || n, n / 10 FROM ${users} WHERE n % 7 > 0`);
+    const balanceOf = (id: string): number => {
+      const number = Number(id.slice('acc_'.length));
+      return number % 7 > 0 ? Math.floor(number / 10) : 0;
+    };
+    const all = Array.from({ length: 120 }, (_, index) => `acc_${200 + index}`);
+    const lowest = all.toSorted((one, other) => balanceOf(one) - balanceOf(other) || (one < other ? -1 : 1));
+    for (const [sort, ids] of [
+      ['lowest-balance', lowest],
+      ['highest-balance', lowest.toReversed()],
+    ] as const) {
+      const forward = await pages(`/admin/users?q=sorted&sort=${sort}`, 'next');
+      expect(forward.flat()).toEqual(ids);
+      expect((await pages(lastPath, 'prev')).toReversed().flat()).toEqual(ids);
+    }
+    // Their balances are in no ledger.
+    await sql(`DELETE FROM wallets WHERE account_id IN (SELECT id FROM accounts WHERE email LIKE 'sorted%')`);
   });
 
   describe('balance adjustments', () => {

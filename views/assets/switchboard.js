@@ -71,6 +71,9 @@ document.addEventListener('keydown', (event) => {
   menu.querySelector('summary').focus();
 });
 
+// A form with something to save keeps its buttons in sight.
+document.addEventListener('input', ({ target }) => target.form?.setAttribute('data-changed', ''));
+
 // The last form of a sign-up takes the browser's time zone with it.
 const zone = document.querySelector('input[name="_timeZone"]');
 if (zone) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;

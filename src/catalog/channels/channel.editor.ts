@@ -15,7 +15,7 @@ import {
 import { channelEntry } from './catalog-file/entries-from-definitions.js';
 import { type ChannelColumns, type ChannelDefinition, channelFacts } from './channel-definition.js';
 import type { StoredCredential } from './channel.entity.js';
-import { haveSameCosts } from './channel.js';
+import { type ChannelCredential, haveSameCosts } from './channel.js';
 import { ChannelRepository, type StoredChannel } from './channel.repository.js';
 import { type CredentialReader, CredentialStore } from './credential-store.js';
 
@@ -215,6 +215,8 @@ export interface CredentialNote {
   readonly variable?: string;
   /** Its last characters; absent for short or unreadable secrets. */
   readonly ending?: string;
+  /** Email address of its service account. */
+  readonly serviceAccount?: string;
   readonly setAt?: Date;
   /** Sealed with another SECRET_KEY and unusable. */
   readonly unreadable: boolean;
@@ -246,11 +248,17 @@ export function recordOf(channel: StoredChannel, reader: CredentialReader): Chan
 function noteOf(credential: StoredCredential, id: string, reader: CredentialReader): CredentialNote {
   const reference = referenceOf(credential);
   if ('env' in credential) return { reference, variable: credential.env, unreadable: false };
-  const [secret] = reader.read({ id, credentials: [credential] }).credentials.map((read) => read.secret.reveal());
+  const [read] = reader.read({ id, credentials: [credential] }).credentials;
   return {
     reference,
-    unreadable: secret === undefined,
-    ...(secret !== undefined && secret.length >= MIN_SECRET_LENGTH && { ending: secret.slice(-ENDING_LENGTH) }),
+    unreadable: read === undefined,
+    ...(read !== undefined && shownPartOf(read)),
     ...(credential.setAt !== undefined && { setAt: new Date(credential.setAt) }),
   };
+}
+
+function shownPartOf({ secret, serviceAccount }: ChannelCredential): Pick<CredentialNote, 'ending' | 'serviceAccount'> {
+  if (serviceAccount !== undefined) return { serviceAccount: serviceAccount.email };
+  const text = secret.reveal();
+  return text.length >= MIN_SECRET_LENGTH ? { ending: text.slice(-ENDING_LENGTH) } : {};
 }

@@ -11,6 +11,7 @@ import {
   type PricingDefinition,
   revisionOf,
 } from '../index.js';
+import type { ServiceAccount } from './service-account.js';
 
 /** How a channel authenticates: `bearer`, `none`, or the name of the credential header. */
 export type AuthForm = string;
@@ -30,6 +31,8 @@ export interface ChannelCredential {
   /** Derived from the secret and independent of process and position; reveals nothing. */
   readonly id: string;
   readonly secret: Secret;
+  /** Set if the secret is a key file: requests carry an access token instead, whatever the auth of the channel. */
+  readonly serviceAccount?: ServiceAccount;
 }
 
 /** An upstream account, ready to be called. Immutable; a change creates a new object with the same ID. */

@@ -5,6 +5,7 @@ import { AppError, Clock, derivedKey, SealingKey, Secret } from '../../platform/
 import type { ChannelDefinition, CredentialDefinition } from './channel-definition.js';
 import type { ChannelEntity, StoredCredential } from './channel.entity.js';
 import type { ChannelCredential } from './channel.js';
+import { isKeyFile, readKeyFile } from './service-account.js';
 
 const PURPOSE = 'switchboard upstream credentials v1';
 const PURPOSE_OF_IDS = 'switchboard ids of upstream credentials v1';
@@ -127,7 +128,7 @@ export class CredentialReader {
 
   private credentialOf(stored: StoredCredential, channelId: string): ChannelCredential {
     const secret = this.secretOf(stored, channelId);
-    return { id: this.vault.idOf(secret, channelId), secret };
+    return credentialOf(this.vault.idOf(secret, channelId), secret);
   }
 
   private secretOf(stored: StoredCredential, channelId: string): Secret {
@@ -136,6 +137,12 @@ export class CredentialReader {
     if (value === undefined) throw new MissingVariable(stored.env);
     return new Secret(value);
   }
+}
+
+/** @throws InvalidKeyFile */
+export function credentialOf(id: string, secret: Secret): ChannelCredential {
+  const text = secret.reveal();
+  return { id, secret, ...(isKeyFile(text) && { serviceAccount: readKeyFile(text) }) };
 }
 
 class MissingVariable extends AppError {

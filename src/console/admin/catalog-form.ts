@@ -90,7 +90,7 @@ const OWN_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Likewise, for messages about one entry. */
-const OWN_PATTERNS: readonly (readonly [pattern: RegExp, reword: (entry: string) => string])[] = [
+const OWN_PATTERNS: readonly (readonly [pattern: RegExp, reword: (entry: string, detail: string) => string])[] = [
   [
     /^must be a list of secrets, .*; entry (\d+) is not$/,
     (n) => `Credential ${n} is not valid. Enter a secret or env:NAME.`,
@@ -103,13 +103,17 @@ const OWN_PATTERNS: readonly (readonly [pattern: RegExp, reword: (entry: string)
     /^must not name a secret of Switchboard itself; entry (\d+) does$/,
     (n) => `Credential ${n} names a secret of this service. Enter another variable.`,
   ],
+  [
+    /^must have valid service account keys; entry (\d+) (.+)$/,
+    (n, reason) => `Credential ${n} is not valid: the service account key ${reason}.`,
+  ],
   [/^must be true, false, .* per name; (\S+) is not$/, (flag) => `“${flag}” has a value this flag cannot take.`],
 ];
 
 function reworded(message: string): string | undefined {
   for (const [pattern, reword] of OWN_PATTERNS) {
-    const entry = pattern.exec(message)?.[1];
-    if (entry !== undefined) return reword(entry);
+    const [, entry, detail = ''] = pattern.exec(message) ?? [];
+    if (entry !== undefined) return reword(entry, detail);
   }
   return undefined;
 }

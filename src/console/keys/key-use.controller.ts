@@ -191,9 +191,14 @@ function hoursOfDay({ hours, scale: { timeZone } }: KeyReport): ChartWithTable {
     caption: '',
     bucketName: 'Hour',
     buckets,
-    series: [{ name: 'Calls', values }],
+    series: [
+      { name: 'Failed', values: bars.map(({ failed }) => failed), class: 'fbad' },
+      { name: 'Rejected', values: bars.map(({ refused }) => refused), class: 'f2' },
+      { name: 'Served', values: bars.map((bar) => bar.calls - bar.refused - bar.failed), class: 'f1' },
+    ],
     restName: '',
     unit: COUNT,
+    order: ['Failed', 'Rejected', 'Served'],
   });
   const table = chartTable('Calls by hour of the day', 'Hour', buckets, [
     { name: 'Calls', values, unit: COUNT },

@@ -44,7 +44,7 @@ const ADMIN_PAGES: readonly Hit[] = [
   { href: '/admin/payments', title: 'Payment problems' },
   { href: '/admin/channels/new', title: 'Add channel' },
   { href: '/admin/models/add', title: 'Add models' },
-  { href: '/admin/models/new', title: 'Add model' },
+  { href: '/admin/models/new', title: 'Add model manually' },
   { href: '/admin/users/new', title: 'Create user' },
   { href: '/admin/users/invitations', title: 'Invitations' },
   { href: '/admin/codes/new', title: 'New redemption codes' },

@@ -12,6 +12,7 @@ import {
   UPSTREAM_RESPONSES,
   type UsageTotals,
 } from '../../usage/index.js';
+import { DEFAULT_GROUP } from '../../catalog/index.js';
 import { clockTime, shortDay } from '../../platform/format/index.js';
 import { idTime } from '../../platform/shared/index.js';
 import { protocolNames } from '../web/index.js';
@@ -183,6 +184,10 @@ function whyMissing({ request, path }: UsageQuery): string {
 
 const MAX_CHARACTERS = 60;
 
+/** The end is cut first where there is little room, and the default group says least. */
+const contextOf = ({ protocol, key, group }: LoggedCall): string =>
+  [protocolNames(protocol).short, key, group === DEFAULT_GROUP ? '' : group].filter((text) => text !== '').join(' · ');
+
 /** @param href expands or collapses the row */
 const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   id: call.id,
@@ -190,7 +195,7 @@ const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   isOpen,
   at: call.createdAt,
   model: call.model,
-  context: [call.group, call.key, protocolNames(call.protocol).short].filter((text) => text !== '').join(' · '),
+  context: contextOf(call),
   prompt: call.promptTokens,
   completion: call.completionTokens,
   running: call.result === 'open',

@@ -43,6 +43,8 @@ export class Signatures {
 interface RowPlace {
   readonly before?: string;
   readonly after?: string;
+  /** What the list is sorted by in that row, if not by ID. */
+  readonly value?: string;
 }
 
 /** Signed list cursors for URLs (`?before=`, `?after=`). */
@@ -65,8 +67,8 @@ export class Cursors {
     const { before, after } = query;
     const sealed = before ?? after;
     if (sealed === undefined) return {};
-    const id = typeof sealed === 'string' ? this.open(list, sealed)?.['id'] : undefined;
+    const { id, value } = (typeof sealed === 'string' ? this.open(list, sealed) : undefined) ?? {};
     if (id === undefined) return undefined;
-    return before === undefined ? { after: id } : { before: id };
+    return { [before === undefined ? 'after' : 'before']: id, ...(value !== undefined && { value }) };
   }
 }

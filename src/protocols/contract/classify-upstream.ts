@@ -232,7 +232,7 @@ const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"'<>)\]]+/gi, '[address]'],
   [/\bBearer\s+[^\s"',;]+/gi, '[credential]'],
   [/\b(?:sk|pk|rk|gsk|xai)[-_][A-Za-z0-9*_.-]{8,}/g, '[credential]'],
-  [/\bAIza[A-Za-z0-9_-]{10,}/g, '[credential]'],
+  [/\b(?:AIza|ya29\.)[A-Za-z0-9._-]{10,}/g, '[credential]'],
   [/\b(?:org|proj|wrkspc|acct)[-_][A-Za-z0-9*_-]{3,}/gi, '[organization]'],
   [/\barn:aws[\w-]*:\S+/g, '[resource]'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g, '[address]'],

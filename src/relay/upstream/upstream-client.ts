@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Channel } from '../../catalog/channels/index.js';
+import type { Channel, ChannelCredential } from '../../catalog/channels/index.js';
 import { AppError, type ErrorKind, type Secret } from '../../platform/shared/index.js';
 import type { Flow, SplicedBody, UpstreamHeaders, UpstreamRequest } from '../../protocols/contract/index.js';
+import { GoogleTokens } from './google-tokens.js';
 import { UpstreamPools } from './upstream-pools.js';
 
 /** Smaller bodies are joined into one write; larger ones are written in slices of this size. */
@@ -20,13 +21,18 @@ export type UpstreamPart =
   | { readonly type: 'head'; readonly status: number; readonly headers: UpstreamHeaders }
   | { readonly type: 'chunk'; readonly bytes: Buffer };
 
+const isUnauthorized = (part: UpstreamPart): boolean => part.type === 'head' && part.status === 401;
+
 const CONNECTED: UpstreamPart = { type: 'connected' };
 const SENT: UpstreamPart = { type: 'sent' };
 
 /** Sends requests to upstreams over pooled connections. Redirects are not followed. */
 @Injectable()
 export class UpstreamClient {
-  constructor(private readonly pools: UpstreamPools) {}
+  constructor(
+    private readonly pools: UpstreamPools,
+    private readonly tokens: GoogleTokens,
+  ) {}
 
   /**
    * Sends the request on subscription. Unsubscribing aborts it and closes its socket; pausing the flow stops reading.
@@ -34,9 +40,21 @@ export class UpstreamClient {
    */
   open(
     channel: Channel,
-    credential: Secret | undefined,
+    credential: ChannelCredential | undefined,
     request: UpstreamRequest,
     flow: Flow,
+  ): Observable<UpstreamPart> {
+    const account = credential?.serviceAccount;
+    if (account === undefined)
+      return this.send(channel, request, flow, credential && credentialHeader(channel, credential.secret));
+    return this.tokens.authorize(account, (token) => this.send(channel, request, flow, bearer(token)), isUnauthorized);
+  }
+
+  private send(
+    channel: Channel,
+    request: UpstreamRequest,
+    flow: Flow,
+    authorization: Readonly<Record<string, string>> = {},
   ): Observable<UpstreamPart> {
     return new Observable((subscriber) => {
       const address = addressOf(channel, request);
@@ -47,7 +65,7 @@ export class UpstreamClient {
         {
           path: address.path,
           method,
-          headers: { ...headersFor(channel, credential, request), ...length },
+          headers: { ...headersFor(channel, request), ...authorization, ...length },
           body: method === 'POST' ? bodyOf(body) : null,
           headersTimeout: channel.timeouts.firstEventMs,
           bodyTimeout: channel.timeouts.idleMs,
@@ -164,25 +182,22 @@ function parse(channel: Channel): Base {
   return base;
 }
 
-/** The request's headers, the channel's own, and the credential in its header. */
-function headersFor(
-  channel: Channel,
-  credential: Secret | undefined,
-  request: UpstreamRequest,
-): Record<string, string> {
+/** The request's headers and the channel's own. */
+function headersFor(channel: Channel, request: UpstreamRequest): Record<string, string> {
   return {
     ...request.headers,
     ...channel.headers,
     'accept-encoding': 'identity',
     'user-agent': 'switchboard',
-    ...(credential !== undefined && credentialHeader(channel, credential)),
   };
 }
 
 function credentialHeader(channel: Channel, credential: Secret): Record<string, string> {
-  if (channel.auth === 'bearer') return { authorization: `Bearer ${credential.reveal()}` };
+  if (channel.auth === 'bearer') return bearer(credential);
   return channel.auth === 'none' ? {} : { [channel.auth]: credential.reveal() };
 }
+
+const bearer = (token: Secret): Record<string, string> => ({ authorization: `Bearer ${token.reveal()}` });
 
 /** By undici's error code. */
 const CONNECTION_ERRORS: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { Secret } from '../../../platform/shared/index.js';
 import { CatalogEditor } from '../../index.js';
 import { type ChannelDefinition, type CredentialDefinition, familyOf } from '../channel-definition.js';
 import { type ChangedChannel, ChannelEditor, type ChannelRecord, recordOf, referenceOf } from '../channel.editor.js';
 import type { StoredCredential } from '../channel.entity.js';
 import type { Channel, ChannelCredential } from '../channel.js';
-import { CredentialReader, SecretNotStored } from '../credential-store.js';
+import { credentialOf, CredentialReader, SecretNotStored } from '../credential-store.js';
 import { CatalogImport, ChangedMeanwhile, RefusedEntries } from './catalog-import.service.js';
 import { channelFrom, credentialFrom, type DefaultAuth } from './definitions-from-entries.js';
 import { type EntryError, readEntries } from './read-catalog-file.js';
@@ -161,7 +160,7 @@ export class ChannelDrafts {
 
   /** @throws RefusedEntries when the credential is unavailable here */
   private read(credential: CredentialDefinition, id: string): ChannelCredential {
-    if (credential !== 'keep' && 'secret' in credential) return draftOf(credential.secret);
+    if (credential !== 'keep' && 'secret' in credential) return credentialOf(DRAFT, credential.secret);
     const stored = credential === 'keep' ? undefined : 'env' in credential ? credential : credential.stored;
     const read = this.reader.read({ id, credentials: stored === undefined ? [] : [stored] });
     const [first] = read.credentials;
@@ -171,8 +170,6 @@ export class ChannelDrafts {
     ]);
   }
 }
-
-const draftOf = (secret: Secret): ChannelCredential => ({ id: DRAFT, secret });
 
 /** A credential of an edited channel: a stored one, or text as in the catalog file (a secret or `env:NAME`). */
 export type EditedCredential = { readonly kept: string } | { readonly text: string };

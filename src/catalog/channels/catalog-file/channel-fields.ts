@@ -1,5 +1,6 @@
 import { OWN_SECRETS } from '../../../platform/config/index.js';
 import { isForbidden } from '../forbidden-addresses.js';
+import { InvalidKeyFile, isKeyFile, readKeyFile } from '../service-account.js';
 import { type Check, Field, isMapping, isName, Numeral, textOf } from './fields.js';
 
 /** Set by the relay or specific to a connection: not allowed in channels. */
@@ -40,23 +41,38 @@ export const Auth = (): PropertyDecorator =>
     return RESERVED_HEADERS.has(value) ? `must not be ${value}: the relay sets it` : undefined;
   });
 
-/** Secrets, `env:NAME` or `***`; never repeated in messages. */
+/** Secrets, service account keys, `env:NAME` or `***`; never repeated in messages. */
 export const Credentials = (): PropertyDecorator =>
   Field(
     'areCredentials',
     (value) => {
       if (!Array.isArray(value)) return 'must be a list';
-      const odd = value.findIndex((text) => typeof text !== 'string' || !SECRET.test(text));
+      const odd = value.findIndex((text) => typeof text !== 'string' || !(SECRET.test(text) || isKeyFile(text)));
       if (odd >= 0) return `must be a list of secrets, env:NAME or "***"; entry ${odd + 1} is not`;
       const misnamed = value.findIndex((text: string) => text.startsWith('env:') && !VARIABLE.test(text));
       if (misnamed >= 0) return `must have a variable name after "env:"; entry ${misnamed + 1} does not`;
       const own = value.findIndex(
         (text: string) => text.startsWith('env:') && OWN_SECRETS.has(text.slice('env:'.length)),
       );
-      return own < 0 ? undefined : `must not name a secret of Switchboard itself; entry ${own + 1} does`;
+      if (own >= 0) return `must not name a secret of Switchboard itself; entry ${own + 1} does`;
+      const [invalid] = value.flatMap((text: string, index) => keyFileError(text, index + 1) ?? []);
+      return invalid;
     },
-    (value) => (Array.isArray(value) ? value.map(textOf) : value),
+    // A key file is a mapping in YAML, too.
+    (value) =>
+      Array.isArray(value) ? value.map((one) => (isMapping(one) ? JSON.stringify(one) : textOf(one))) : value,
   );
+
+function keyFileError(text: string, number: number): string | undefined {
+  if (!isKeyFile(text)) return undefined;
+  try {
+    readKeyFile(text);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InvalidKeyFile)) throw error;
+    return `must have valid service account keys; entry ${number} ${error.reason}`;
+  }
+}
 
 /** `{ public: upstream }`, `{ public: [upstream, …] }` or `[name, …]`, normalized to `{ public: [upstream, …] }`. */
 export const ModelNames = (): PropertyDecorator =>

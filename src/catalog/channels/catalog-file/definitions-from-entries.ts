@@ -10,6 +10,7 @@ import {
 } from '../../index.js';
 import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
 import type { AuthForm, CostDefinition } from '../channel.js';
+import { compactCredential } from '../service-account.js';
 import type { ChannelEntry, CostEntry } from './channel.dto.js';
 import type { GroupEntry, LimitsEntry, DefaultLimitsEntry } from './group.dto.js';
 import type { ModelEntry, PricesEntry, TierEntry } from './model.dto.js';
@@ -143,7 +144,7 @@ export const variableOf = (credential: string): string | undefined =>
 export function credentialFrom(credential: string): CredentialDefinition {
   if (credential === '***') return 'keep';
   const env = variableOf(credential);
-  return env === undefined ? { secret: new Secret(credential) } : { env };
+  return env === undefined ? { secret: new Secret(compactCredential(credential)) } : { env };
 }
 
 const mapValues = <From, To>(values: Readonly<Record<string, From>>, to: (value: From) => To): Record<string, To> =>

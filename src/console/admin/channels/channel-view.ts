@@ -206,9 +206,10 @@ function credentialRows({ values }: Form<ChannelForm>, notes: readonly Credentia
   });
 }
 
-function hintOf({ variable, ending, unreadable }: CredentialNote): string {
+function hintOf({ variable, ending, serviceAccount, unreadable }: CredentialNote): string {
   if (variable !== undefined) return `From the environment variable ${variable}.`;
   if (unreadable) return 'Cannot be decrypted: SECRET_KEY has changed. Enter it again.';
+  if (serviceAccount !== undefined) return `Service account ${serviceAccount}.`;
   return ending === undefined ? 'Stored.' : `Ends in ${ending}.`;
 }
 

@@ -103,6 +103,7 @@ export class GroupPage {
         content: contentRows(inventory, form.values),
         preview: groupPreview(inventory, group, after ?? group, contentIn(form.values)),
         changed: after !== undefined,
+        unchanged: group !== undefined && after === undefined && differences === undefined,
         ...(group && (await this.known(group))),
       },
     });

@@ -48,7 +48,7 @@ export function modelListView(
     ),
     chips: chipsOf(filter),
     addModels: { href: `${LIST}/add`, label: 'Add models', icon: 'plus' },
-    newModel: { href: `${LIST}/new`, label: 'Add model', icon: 'box' },
+    newModel: { href: `${LIST}/new`, label: 'Add manually', icon: 'box' },
     all: { href: LIST, label: 'Clear filters' },
   };
 }

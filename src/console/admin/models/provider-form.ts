@@ -1,3 +1,4 @@
+import { isKeyFile, readKeyFile } from '../../../catalog/channels/index.js';
 import { type ProviderPreset, PROVIDERS } from '../../../catalog/index.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { type FormBody, hasExpiredSecret, sealedIn } from '../../web/index.js';
@@ -7,9 +8,29 @@ import { catalogForm, type CatalogForm, textOf, textsOf } from '../catalog-form.
 
 export const FIRST_PROVIDER = 'openai';
 
-/** The typed fields without secrets. */
-export const formOf = (body: FormBody): CatalogForm =>
-  catalogForm(Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'secret' && name !== 'password')));
+/** The typed fields without secrets, and the project of a key file. */
+export function formOf(body: FormBody): CatalogForm {
+  const typed = Object.entries(body).filter(([name]) => name !== 'secret' && name !== 'password');
+  return catalogForm(withProject(Object.fromEntries(typed), secretIn(body)));
+}
+
+function withProject(values: FormBody, secret: string): FormBody {
+  const preset = presetIn(values);
+  const { projectField } = preset;
+  if (projectField === undefined || !isKeyFile(secret)) return values;
+  const name = fieldName(preset, projectField);
+  if (textOf(values, name) !== '') return values;
+  return { ...values, [name]: projectIn(secret) };
+}
+
+/** Empty if there is none, or if the file is invalid, which is reported when it is used. */
+function projectIn(keyFile: string): string {
+  try {
+    return readKeyFile(keyFile).projectId ?? '';
+  } catch {
+    return '';
+  }
+}
 
 export function presetIn(values: FormBody): ProviderPreset {
   const wanted = textOf(values, 'provider');

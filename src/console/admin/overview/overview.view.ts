@@ -159,16 +159,18 @@ const MAX_MODELS = 5;
 /** Bars for the models with the highest charges, and one for the rest. The longest bar has full width. */
 function chargedByModel(traffic: Traffic) {
   const models = traffic.models.filter(({ charged }) => charged > 0n);
-  const shown = models.slice(0, MAX_MODELS).map(({ name, charged }) => ({ name, charged, rest: false }));
+  const shown = models.slice(0, MAX_MODELS).map((one) => ({ ...one, rest: false }));
   const others = models.slice(MAX_MODELS);
   const charged = others.reduce((sum, one) => sum + one.charged, 0n);
+  const calls = others.reduce((sum, one) => sum + one.calls, 0);
   const name = `${count(others.length)} other model${others.length === 1 ? '' : 's'}`;
-  const all = [...shown, ...(others.length > 0 ? [{ name, charged, rest: true }] : [])];
+  const all = [...shown, ...(others.length > 0 ? [{ name, charged, calls, rest: true }] : [])];
   const longest = all.reduce((most, one) => (one.charged > most ? one.charged : most), 0n);
   return all.map((one) => ({
     name: one.name || 'unknown model',
     href: one.rest || one.name === '' ? undefined : `/admin/calls?model=${encodeURIComponent(one.name)}`,
     charged: usd(one.charged),
+    note: `${count(one.calls)} call${one.calls === 1 ? '' : 's'}, ${percent(Number(one.charged), Number(traffic.total.charged))}`,
     class: one.rest ? 'f5' : 'f1',
     width: longest === 0n ? 0 : Number((one.charged * 100n) / longest),
   }));

@@ -36,12 +36,18 @@ export interface UserFilter {
   readonly group?: string | undefined;
   /** Absent: any but deleted. */
   readonly state?: AccountState | undefined;
+  readonly sort?: UserSort | undefined;
 }
 
-/** A position in the list, newest first: ids sort by creation time. */
+/** Absent: newest first. */
+export type UserSort = 'highest-balance' | 'lowest-balance';
+
+/** A position in the list: ids sort by creation time. */
 export interface UserPosition {
   readonly before?: string | undefined;
   readonly after?: string | undefined;
+  /** Balance in that row, if the list is sorted by it. */
+  readonly value?: string | undefined;
 }
 
 type UserRow = Omit<ListedUser, 'calls' | Money> & Readonly<Record<'calls' | Money, string>>;
@@ -79,31 +85,41 @@ const SELECT = (filter: string, order: string): string => `
 
 const ONE = SELECT('id = $1', '');
 
-const PAGE = (side: string, order: string): string =>
-  `${SELECT(
+/** Without an index, which every call would have to update; the time limit of reads protects large services. */
+const BALANCE = 'coalesce((SELECT balance FROM wallets WHERE account_id = id), 0)';
+
+/** @param isBack the rows before a position in place of those after it; in the order of the list, too */
+function pageSql(sort: UserSort | undefined, isBack: boolean): string {
+  const order = sort === 'lowest-balance' ? 'ASC' : 'DESC';
+  const [side, inner] = (order === 'DESC') === isBack ? ['>', 'ASC'] : ['<', 'DESC'];
+  const place = sort === undefined ? `id ${side} $5` : `(${BALANCE}, id) ${side} ($7::bigint, $5)`;
+  const select = SELECT(
     `($1::text IS NULL OR email ILIKE $1 OR name ILIKE $1 OR id ILIKE $1)
      AND ($2::text IS NULL OR role = $2)
      AND ($3::text IS NULL OR coalesce(group_name, 'default') = $3)
      AND CASE WHEN $4::text IS NULL THEN state <> 'deleted' ELSE state = $4 END
-     AND ($5::text IS NULL OR id ${side} $5)`,
-    `ORDER BY id ${order} LIMIT $6`,
-  )} ORDER BY a.id DESC`;
-const OLDER = PAGE('<', 'DESC');
-const NEWER = PAGE('>', 'ASC');
+     AND ($5::text IS NULL OR ${place})`,
+    `ORDER BY ${sort === undefined ? '' : `${BALANCE} ${inner}, `}id ${inner} LIMIT $6`,
+  );
+  return `${select} ORDER BY ${sort === undefined ? '' : `coalesce(w.balance, 0) ${order}, `}a.id ${order}`;
+}
 
 /** Read-only view of users with data of other modules. */
 @Injectable()
 export class UserDirectory {
   constructor(private readonly reads: TimeLimitedReads) {}
 
-  /** Newest first; with `after`, the rows next to it. @throws RangeTooLarge after 5 s */
-  page(filter: UserFilter, { before, after }: UserPosition, size: number): Promise<readonly ListedUser[]> {
-    const { text, role, group, state } = filter;
-    const values = [text === undefined ? null : containing(text), role, group, state, after ?? before, size];
-    const sql = after === undefined ? OLDER : NEWER;
+  /** With `after`, the rows before that position. @throws RangeTooLarge after 5 s */
+  page(
+    { text, role, group, state, sort }: UserFilter,
+    { before, after, value }: UserPosition,
+    size: number,
+  ): Promise<readonly ListedUser[]> {
+    const filters = [text === undefined ? null : containing(text), role, group, state];
+    const values = [...filters, after ?? before, size, ...(sort === undefined ? [] : [value])];
     return this.read(
-      sql,
-      values.map((value) => value ?? null),
+      pageSql(sort, after !== undefined),
+      values.map((one) => one ?? null),
     );
   }
 

@@ -19,7 +19,7 @@ import {
   Redirect,
 } from '../../web/index.js';
 import { filterOptions, listAddress, type ListQuery, pageOf, textIn } from '../list-address.js';
-import { type ListedUser, UserDirectory, type UserFilter } from './user-directory.js';
+import { type ListedUser, UserDirectory, type UserFilter, type UserSort } from './user-directory.js';
 import { badgeOf, groupOptions, ROLE_FILTERS, ROLES, STATE_FILTERS, UserChoices, userTitle } from './user-facts.js';
 import { NewUserForm } from './user-forms.js';
 
@@ -37,7 +37,7 @@ export class UserListPages {
 
   async list(query: ListQuery): Promise<Page> {
     const filter = filterOf(query);
-    const position = this.cursors.placeIn(LIST, query);
+    const position = this.cursors.placeIn(listName(filter), query);
     const found = await this.users.page(filter, position ?? {}, PAGE_USERS + 1);
     const { shown, newer, older } = pageOf(found, PAGE_USERS, position ?? {});
     const groups = (await this.choices.groups()).map((name) => [name, name] as const);
@@ -50,6 +50,9 @@ export class UserListPages {
         roles: filterOptions(ROLE_FILTERS, filter.role),
         groups: filterOptions([['', 'All groups'], ...groups], filter.group),
         states: filterOptions(STATE_FILTERS, filter.state),
+        sorts: filterOptions(SORTS, filter.sort),
+        order: `${SORTS.find(([sort]) => sort === (filter.sort ?? ''))?.[1] ?? ''} first`,
+        isSorted: filter.sort !== undefined,
         all: { href: '/admin/users', label: 'Clear filters' },
         newer: newer ? this.address(filter, 'after', shown[0]) : undefined,
         older: older ? this.address(filter, 'before', shown.at(-1)) : undefined,
@@ -60,16 +63,29 @@ export class UserListPages {
 
   private address(filter: UserFilter, side: 'before' | 'after', user: ListedUser | undefined): string | undefined {
     if (user === undefined) return undefined;
-    const { text, role, group, state } = filter;
+    const { text, role, group, state, sort } = filter;
     return listAddress('/admin/users', {
       q: text,
       role,
       group,
       state,
-      [side]: this.cursors.seal(LIST, { id: user.id }),
+      sort,
+      [side]: this.cursors.seal(listName(filter), {
+        id: user.id,
+        ...(sort !== undefined && { value: String(user.balance) }),
+      }),
     });
   }
 }
+
+const SORTS: readonly (readonly [UserSort | '', string])[] = [
+  ['', 'Newest'],
+  ['highest-balance', 'Highest balance'],
+  ['lowest-balance', 'Lowest balance'],
+];
+
+/** Cursors of a sorted list are invalid in others. */
+const listName = ({ sort }: UserFilter): string => (sort === undefined ? LIST : `${LIST} by ${sort}`);
 
 const ROLE_NAMES: readonly AccountRole[] = ['user', 'admin'];
 const STATE_NAMES: readonly AccountState[] = ['enabled', 'disabled', 'deleted'];
@@ -79,6 +95,7 @@ const filterOf = (query: ListQuery): UserFilter => ({
   role: ROLE_NAMES.find((role) => role === textIn(query, 'role')),
   group: textIn(query, 'group'),
   state: STATE_NAMES.find((state) => state === textIn(query, 'state')),
+  sort: SORTS.map(([sort]) => sort).find((sort): sort is UserSort => sort !== '' && sort === textIn(query, 'sort')),
 });
 
 const rowOf = (user: ListedUser) => ({

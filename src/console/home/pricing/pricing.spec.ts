@@ -19,7 +19,10 @@ const flat = (input: string, output = '1') => priced([{ from_prompt_tokens: 0, i
 
 const OFFERS = [
   anOffer({ name: 'zeta', ownedBy: 'acme', contextWindow: 1000, pricing: flat('10', '2') }),
-  anOffer({ name: 'beta', ownedBy: 'acme', contextWindow: 3000, pricing: flat('9', '4') }, ['messages']),
+  anOffer(
+    { name: 'beta', ownedBy: 'acme', contextWindow: 3000, pricing: flat('9', '4'), capabilities: { vision: true } },
+    ['messages'],
+  ),
   anOffer({ name: 'alpha', displayName: 'The First', ownedBy: 'zoo', contextWindow: 2000, pricing: flat('11', '3') }),
 ];
 
@@ -51,6 +54,9 @@ describe('the price list', () => {
     [{ q: '%' }, []],
     [{ endpoint: 'responses' }, ['zeta', 'alpha']],
     [{ endpoint: 'responses', q: 'beta' }, []],
+    [{ capability: 'vision' }, ['beta']],
+    [{ capability: 'audio' }, []],
+    [{ capability: 'nonsense' }, ['beta', 'zeta', 'alpha']],
     [{ q: ['a', 'b'] }, ['beta', 'zeta', 'alpha']],
   ])('narrowed by %j is %j', (parts, expected) => {
     expect(names(parts)).toEqual(expected);
@@ -102,6 +108,20 @@ describe('the price list', () => {
       pricingView({ groups: [group], group, models: [anOffer({}, protocols)], protocols: PROTOCOLS }, query())
         .hasTranslated;
     expect([explains(['messages']), explains(['messages', 'responses', 'chat-completions'])]).toEqual([true, false]);
+  });
+
+  it('offers the capabilities that models of the group have, and the selected one', () => {
+    const group = aGroup();
+    const view = pricingView(
+      { groups: [group], group, models: OFFERS, protocols: PROTOCOLS },
+      query({ capability: 'audio' }),
+    );
+    expect(view.capabilities).toEqual([
+      { value: '', label: 'Any capability', selected: false },
+      { value: 'vision', label: 'Image input', selected: false },
+      { value: 'audio', label: 'Audio', selected: true },
+    ]);
+    expect([view.rows, view.isNarrowed]).toEqual([[], true]);
   });
 
   it('shows the date of the latest price change', () => {

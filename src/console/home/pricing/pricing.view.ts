@@ -23,17 +23,29 @@ export function pricingView({ groups, group, models, protocols }: PriceList, que
         selected: id === query.endpoint,
       })),
     ],
+    capabilities: capabilityOptions(models, query),
     groups: groups.map((one) => ({ value: one.name, label: labelOf(one), selected: one.name === group.name })),
     sorts: SORTS.map((sort) => ({ ...sort, selected: sort.value === query.sort })),
     group: { name: group.name, description: group.description },
     rows,
     hasTiers: rows.some(({ tiers }) => tiers.length > 1),
     hasTranslated: rows.some(({ endpoints }) => endpoints.some(({ translated }) => translated)),
-    isNarrowed: query.search !== '' || query.endpoint !== '',
+    isNarrowed: query.search !== '' || query.endpoint !== '' || query.capability !== '',
     clear: { href: `/pricing?group=${encodeURIComponent(group.name)}`, label: 'Clear filters' },
     since: since > 0 ? new Date(since) : undefined,
   };
 }
+
+/** Those that a model of the group has, and the selected one. */
+const capabilityOptions = (models: readonly OfferedModel[], { capability }: PriceQuery) => [
+  { value: '', label: 'Any capability', selected: capability === '' },
+  ...CAPABILITIES.filter(({ value }) => value === capability || models.some(({ model }) => can(model, value))).map(
+    (one) => ({ ...one, selected: one.value === capability }),
+  ),
+];
+
+const can = ({ capabilities }: CatalogModel, capability: string): boolean =>
+  (capabilities[capability] ?? false) !== false;
 
 /** `saver, × 0.80` */
 const labelOf = ({ name, multiplier }: CatalogGroup): string => `${name}, ${times(multiplier)}`;
@@ -72,12 +84,14 @@ export function priceRows(
     .map(({ model, endpoints }) => rowOf(model, endpoints, group));
 }
 
-function matches(model: CatalogModel, endpoints: readonly Endpoint[], { search, endpoint }: PriceQuery): boolean {
+function matches(model: CatalogModel, endpoints: readonly Endpoint[], query: PriceQuery): boolean {
+  const { search, endpoint, capability } = query;
   const wanted = search.toLowerCase();
   const texts = [model.name, model.displayName, model.ownedBy];
   return (
     texts.some((text) => text.toLowerCase().includes(wanted)) &&
-    (endpoint === '' || endpoints.some(({ id, translated }) => id === endpoint && !translated))
+    (endpoint === '' || endpoints.some(({ id, translated }) => id === endpoint && !translated)) &&
+    (capability === '' || can(model, capability))
   );
 }
 
@@ -121,6 +135,14 @@ const SORTS = [
   { value: 'context', label: 'Context' },
 ] as const;
 
+/** Of those that clients ask for, as in the catalog file; others describe how a model is called. */
+const CAPABILITIES = [
+  { value: 'tools', label: 'Tools' },
+  { value: 'reasoning', label: 'Reasoning' },
+  { value: 'vision', label: 'Image input' },
+  { value: 'audio', label: 'Audio' },
+] as const;
+
 type PriceSort = (typeof SORTS)[number]['value'];
 
 export interface PriceQuery {
@@ -128,6 +150,8 @@ export interface PriceQuery {
   readonly search: string;
   /** Protocol ID that must be supported natively; empty: any. */
   readonly endpoint: string;
+  /** Empty: any. */
+  readonly capability: string;
   /** Empty: the viewer's own group. */
   readonly group: string;
   readonly sort: PriceSort;
@@ -144,7 +168,8 @@ export function priceQuery(parameters: QueryParameters): PriceQuery {
     return typeof value === 'string' ? value.trim().slice(0, MAX_CHARACTERS) : '';
   };
   const sort = SORTS.find(({ value }) => value === text('sort'))?.value ?? 'provider';
-  return { search: text('q'), endpoint: text('endpoint'), group: text('group'), sort };
+  const capability = CAPABILITIES.find(({ value }) => value === text('capability'))?.value ?? '';
+  return { search: text('q'), endpoint: text('endpoint'), capability, group: text('group'), sort };
 }
 
 /** URL of a model's page. Names may contain slashes, and anything but whitespace. */

@@ -1,6 +1,6 @@
 /** Scripted responses of an upstream of the Interactions API. */
 
-import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
+import { type ResponseOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
 const STATUSES = { end: 'completed', length: 'incomplete', tools: 'requires_action', filter: 'failed' } as const;
@@ -10,7 +10,7 @@ const BLOCKED = { code: 'content_blocked', message: 'The response was blocked by
 export const THOUGHT_SIGNATURE = 'c2lnbmVkIGJ5IHNjcmlwdGVkIEludGVyYWN0aW9ucw==';
 
 /** Steps, each with its start, deltas and stop, between the events of the interaction. */
-export function interactionsEvents(options: AnswerOptions = {}): ScriptedEvent[] {
+export function interactionsEvents(options: ResponseOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   const steps = stepsOf(content);
   const begun = interaction(content, { status: 'in_progress' });
@@ -29,7 +29,7 @@ export function interactionsEvents(options: AnswerOptions = {}): ScriptedEvent[]
   ];
 }
 
-export function interactionsBody(options: AnswerOptions = {}): JsonObject {
+export function interactionsBody(options: ResponseOptions = {}): JsonObject {
   const content = fillContent(options);
   return {
     ...ended(content),
