@@ -155,7 +155,7 @@ export class ResponsesRenderer implements StreamRenderer {
   #endCall(part: ToolCallPart): void {
     const call = builtInCall(this.context.content.tools, part);
     if (call === undefined) return this.#call?.endPart(part);
-    if (call.lacksArguments) this.context.warnings.warn('invalid_arguments', part.name);
+    if (call.lacksArguments) this.context.warnings.warn('invalid_arguments', 'output');
     this.#open((place) => new BuiltInItem(this.#events, place, call.members), call.prefix).write();
   }
 
