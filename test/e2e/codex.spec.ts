@@ -163,3 +163,33 @@ describe.each(FOREIGN)('instructions of Codex with an upstream of %s', (upstream
     expect(foldedResponse(await response.text())['output']).toMatchObject([{ type: 'compaction' }]);
   });
 });
+
+describe.each(FOREIGN)('built-in tools of other clients with an upstream of %s', (upstream) => {
+  const tools = [{ type: 'shell', environment: { type: 'local' } }, { type: 'local_shell' }, { type: 'apply_patch' }];
+  const operation = { type: 'create_file', path: 'ä.txt', diff: '+"42"' };
+
+  // Large requests are translated in a thread.
+  it.each([1, 2 * 1024 * 1024])('are called in their own form after a prompt of %i bytes', async (length) => {
+    const input = [{ role: 'user', content: ' '.repeat(length - 1) + 'x' }];
+    const request = { model: `over-${upstream}`, stream: true, store: false, tools, input };
+    const toolCalls = [
+      { id: 'c_1', name: 'shell', arguments: ['{"commands":', '["ls"]}'] },
+      { id: 'c_2', name: 'apply_patch', arguments: JSON.stringify(operation) },
+    ];
+    world.relay.upstream.scriptNext(responseIn(upstream, { toolCalls }));
+    const output = await ask(request);
+    expect(output).toMatchObject([
+      { type: 'shell_call', call_id: 'c_1', action: { commands: ['ls'] }, environment: { type: 'local' } },
+      { type: 'apply_patch_call', call_id: 'c_2', operation },
+    ]);
+    const outcome = { type: 'exit', exit_code: 0 };
+    const results = [
+      { type: 'shell_call_output', call_id: 'c_1', output: [{ stdout: 'a.txt', stderr: '', outcome }] },
+      { type: 'apply_patch_call_output', call_id: 'c_2', status: 'failed', output: 'It exists.' },
+    ];
+    await ask({ ...request, input: [...input, ...output, ...results] });
+    expect(toolNames(sent(1))).toEqual(['shell', 'local_shell', 'apply_patch']);
+    expect(sentText(1)).toMatch(/a\.txt.*exit_code.*It exists\./);
+    expect(sentText(1)).not.toMatch(/shell_call|patch_call|rly1\./);
+  });
+});

@@ -245,7 +245,8 @@ export class MemberReader {
       if (field?.kind !== 'array' || mayBeIn?.(fields.text(field)) === false) return;
       const path = member.replace('[]', `[${index}]`);
       for (const tool of toolsIn(fields.decoded(field, path))) {
-        const type = String(tool['type'] ?? '').slice(0, MAX_NAME_LENGTH);
+        const { type } = tool;
+        if (typeof type !== 'string') continue;
         const rule = this.table.tools.find(({ types }) => types.test(type));
         if (rule === undefined) continue;
         if (rule.runs === 'advisor') throw fields.refusal(path, 'unsupported_parameter', `must not define "${type}"`);

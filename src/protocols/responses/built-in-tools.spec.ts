@@ -150,7 +150,7 @@ describe('calls of built-in tools', () => {
 
   it('of a shell are streamed by command', () => {
     const { streamed } = itemsOf([call('shell', { commands: ['ls', 'pwd'] })]);
-    const [added] = streamed.filter(({ type }) => type === 'response.output_item.added');
+    const added = streamed.find(({ type }) => type === 'response.output_item.added');
     expect(added?.['item']).toMatchObject({ status: 'in_progress', action: { commands: [] } });
     const commands = streamed.filter(({ type }) => String(type).startsWith('response.shell_call_command'));
     expect(commands.map(({ type, command_index: index, delta, command }) => [type, index, delta ?? command])).toEqual(

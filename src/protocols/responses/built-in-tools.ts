@@ -199,7 +199,7 @@ export class BuiltInItems {
 
   /** Undefined if the item is another one; null if it was run by the vendor. */
   read(item: TreeReader): ToolCallPart | ToolResultPart | null | undefined {
-    const [, name = '', kind] = CALL.exec(String(item.value('type'))) ?? [];
+    const [, name = '', kind] = CALL.exec(item.string('type') ?? '') ?? [];
     const tool = TOOLS.get(name);
     if (tool === undefined) return undefined;
     return kind === 'call' ? this.readCall(name, tool, item) : this.readResult(tool, item);
