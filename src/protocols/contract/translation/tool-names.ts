@@ -95,7 +95,8 @@ export function supportedHostedTools(
   const run = hostedTools.filter(runs);
   for (const tool of hostedTools) {
     if (runs(tool)) continue;
-    if (tools.length + run.length === 0) throw unsupported(tool.path, `is the hosted tool ${tool.type}, which the upstream of this model does not run`);
+    if (tools.length + run.length === 0)
+      throw unsupported(tool.path, `is the hosted tool ${tool.type}, which the upstream of this model does not run`);
     warnings.warn('unsupported_tool', tool.path);
   }
   return run;
