@@ -13,6 +13,7 @@ import {
   parseJsonTree,
   type ProtocolAdapter,
   RawJson,
+  type Tool,
   TranslationWarnings,
   type TreeObject,
   type UpstreamAdapter,
@@ -177,9 +178,10 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /** The context in which responses are read. */
-const nameOnly = ({ name, namespace, freeform, path }: CallContent['tools'][number]): CallContent['tools'][number] => ({
+const nameOnly = ({ name, namespace, freeform, builtIn, path }: Tool): Tool => ({
   name,
   namespace,
+  builtIn,
   schema: undefined,
   path,
   ...(freeform && { freeform }),

@@ -74,7 +74,7 @@ describe('Claude Code over Gemini', () => {
     expect(JSON.stringify(sent(0)['systemInstruction'])).toMatch(/You are a Claude agent.*You are an agent working/);
     const [{ role, parts }] = contentsOf(0) as [Content];
     expect([role, parts.at(-1)!.text]).toEqual(['user', expect.stringMatching(/^<system-reminder>\n# Environment/)]);
-    expect(toolNames(0)).toEqual(['Bash', 'ToolSearch', 'DeferredToolPlaceholder', 'Write']);
+    expect(toolNames(0)).toEqual(['Bash', 'ToolSearch', 'Write']);
   });
 });
 

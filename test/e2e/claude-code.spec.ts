@@ -20,6 +20,22 @@ const HEADERS = {
     'context-management-2025-06-27,prompt-caching-scope-2026-01-05,mid-conversation-system-2026-04-07,effort-2025-11-24',
 };
 const LIST = { id: 'call_1', name: 'Bash', arguments: ['{"command":', '"ls"}'] };
+const SEARCH = { id: 'call_1', name: 'ToolSearch', arguments: '{"query":"stock"}' };
+const STOCK = { name: 'mcp__depot__stock_of', input_schema: { type: 'object' }, defer_loading: true };
+const CHANGES = [
+  { type: 'tool_addition', tool: { type: 'tool_definition', definition: { ...STOCK, name: 'mcp__late__f' } } },
+  { type: 'tool_removal', tool: { type: 'tool_reference', name: 'Write' } },
+];
+
+/** With a deferred tool. */
+const withStock = (request: JsonObject): JsonObject => ({
+  ...request,
+  tools: [STOCK, ...(request['tools'] as JsonObject[])],
+});
+const withChanges = (request: JsonObject): JsonObject => ({
+  ...request,
+  messages: [...(request['messages'] as JsonObject[]), { role: 'system', content: CHANGES }],
+});
 
 /** The reasoning that an upstream has to get back, as it wants it. */
 const REPLAYED: Readonly<Record<ProtocolEndpoint, string>> = {
@@ -38,6 +54,10 @@ const post = (request: JsonObject, headers = {}): Promise<Response> =>
   world.relay.post(`${PATHS.messages}?beta=true`, world.caller.key, request, { ...HEADERS, ...headers });
 const sent = (at: number): JsonObject => world.relay.upstream.requests[at]!.json;
 const sentText = (at: number): string => world.relay.upstream.requests[at]!.body.toString();
+function toolNames(at: number): readonly (string | undefined)[] {
+  const tools = sent(at)['tools'] as { name?: string; function?: { name: string } }[];
+  return tools.map(({ name, function: called }) => called?.name ?? name);
+}
 
 /** The blocks of the response, whose stream obeys the grammar. */
 async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
@@ -110,11 +130,18 @@ describe.each(FOREIGN)('requests of Claude Code to an upstream of %s', (upstream
     expect(query.size).toBe(0);
   });
 
-  it('has all its tools, also those that it would have found only later (agents 5)', async () => {
-    await ask(first);
-    const tools = sent(0)['tools'] as { name?: string; function?: { name: string } }[];
-    const names = tools.map(({ name, function: called }) => called?.name ?? name);
-    expect(names).toEqual(['Bash', 'ToolSearch', 'DeferredToolPlaceholder', 'Write']);
+  it('has deferred tools once its search found them, or a message adds them (agents 5)', async () => {
+    const request = withStock(first);
+    world.relay.upstream.scriptNext(responseIn(upstream, { toolCalls: [SEARCH] }));
+    const searched = claudeGoesOn(request, await ask(request), [
+      { type: 'tool_reference', tool_name: 'mcp__depot__stock_of' },
+    ]);
+    await ask(searched);
+    await ask(withChanges(searched));
+    expect(toolNames(0)).toEqual(['Bash', 'ToolSearch', 'Write']);
+    expect(toolNames(1)).toEqual(['Bash', 'ToolSearch', 'Write', 'mcp__depot__stock_of']);
+    expect(toolNames(2)).toEqual(['Bash', 'ToolSearch', 'mcp__depot__stock_of', 'mcp__late__f']);
+    expect(sentText(1) + sentText(2)).not.toMatch(FOREIGN_WORDS);
   });
 });
 
@@ -125,4 +152,10 @@ describe('requests of Claude Code to an upstream of its own protocol', () => {
     expect(sent(0)).toEqual({ ...first, model: 'vendor-messages' });
     expect(world.relay.upstream.requests[0]!.headers).toMatchObject(HEADERS);
   });
+});
+
+it('tool changes and deferred tools reach an upstream of its own protocol as they are', async () => {
+  const request = withChanges(withStock(agentRequest('claude-code', 'over-messages')));
+  await ask(request);
+  expect(sent(0)).toMatchObject({ tools: request['tools'], messages: request['messages'] });
 });

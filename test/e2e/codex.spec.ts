@@ -26,7 +26,7 @@ const REPLAYED: Readonly<Record<ProtocolEndpoint, string>> = {
 
 /** What no other protocol has a place for. */
 const FOREIGN_WORDS =
-  /client_metadata|passthrough|prompt_cache_key|web_search|tool_search|"(?:namespace|custom)"|rly1\./;
+  /client_metadata|passthrough|prompt_cache_key|web_search|tool_search_|"(?:namespace|custom)"|rly1\./;
 
 interface WireTool {
   readonly name: string;
@@ -98,7 +98,7 @@ describe.each(FOREIGN)('tools of Codex with an upstream of %s', (upstream) => {
   it('that take any text take it in an object there, and as it is here (case 62, agents 6)', async () => {
     const call = await called(first('codex-freeform'), 'apply_patch', JSON.stringify({ input: PATCH }));
     expect(call).toMatchObject({ type: 'custom_tool_call', name: 'apply_patch', input: PATCH });
-    expect(toolNames(sent(0))).toEqual(['exec_command', 'apply_patch']);
+    expect(toolNames(sent(0))).toEqual(['exec_command', 'apply_patch', 'tool_search']);
     expect(sentText(0)).toContain('The input must match this lark grammar');
     expect(sentText(1)).not.toMatch(FOREIGN_WORDS);
   });
@@ -110,9 +110,39 @@ describe.each(FOREIGN)('tools of Codex with an upstream of %s', (upstream) => {
     expect(sentText(1)).not.toMatch(FOREIGN_WORDS);
   });
 
+  it('are offered and called once its own search found them', async () => {
+    const request = first('codex-freeform');
+    const calls = (name: string, input: string): void =>
+      world.relay.upstream.scriptNext(
+        responseIn(upstream, { toolCalls: [{ id: `c_${name}`, name, arguments: input }] }),
+      );
+    calls('tool_search', '{"query":"stock"}');
+    const searched = await ask(request);
+    expect(searched).toMatchObject([
+      { type: 'tool_search_call', call_id: 'c_tool_search', execution: 'client', arguments: { query: 'stock' } },
+    ]);
+    const parameters = { type: 'object', properties: { article: { type: 'string' } } };
+    const stock = { type: 'function', name: 'stock_of', strict: false, defer_loading: true, parameters };
+    const found = {
+      type: 'tool_search_output',
+      call_id: 'c_tool_search',
+      status: 'completed',
+      execution: 'client',
+      tools: [{ type: 'namespace', name: 'mcp__depot', description: 'Depot.', tools: [stock] }],
+    };
+    calls('mcp__depot__stock_of', '{"article":"bolts"}');
+    const input = [...(request['input'] as JsonObject[]), ...searched, found];
+    expect(await ask({ ...request, input })).toMatchObject([
+      { type: 'function_call', namespace: 'mcp__depot', name: 'stock_of', arguments: '{"article":"bolts"}' },
+    ]);
+    expect(toolNames(sent(1))).toEqual(['exec_command', 'apply_patch', 'tool_search', 'mcp__depot__stock_of']);
+    expect(sentText(1)).toContain('These tools can be used now: mcp__depot__stock_of.');
+    expect(sentText(1)).not.toContain('defer_loading');
+  });
+
   it('that only its vendor has are named in a warning (agents 6)', async () => {
     const { headers } = await post(first('codex-freeform'));
-    expect(headers.get('x-relay-warnings')).toContain('unsupported_tool:tools[2],unsupported_tool:tools[3]');
+    expect(headers.get('x-relay-warnings')).toContain('unsupported_tool:tools[3]');
   });
 });
 
@@ -131,5 +161,35 @@ describe.each(FOREIGN)('instructions of Codex with an upstream of %s', (upstream
     world.relay.upstream.scriptNext(responseIn(upstream, { text: 'So far.' }));
     const response = await post({ ...first('codex-built-in'), input });
     expect(foldedResponse(await response.text())['output']).toMatchObject([{ type: 'compaction' }]);
+  });
+});
+
+describe.each(FOREIGN)('built-in tools of other clients with an upstream of %s', (upstream) => {
+  const tools = [{ type: 'shell', environment: { type: 'local' } }, { type: 'local_shell' }, { type: 'apply_patch' }];
+  const operation = { type: 'create_file', path: 'ä.txt', diff: '+"42"' };
+
+  // Large requests are translated in a thread.
+  it.each([1, 2 * 1024 * 1024])('are called in their own form after a prompt of %i bytes', async (length) => {
+    const input = [{ role: 'user', content: ' '.repeat(length - 1) + 'x' }];
+    const request = { model: `over-${upstream}`, stream: true, store: false, tools, input };
+    const toolCalls = [
+      { id: 'c_1', name: 'shell', arguments: ['{"commands":', '["ls"]}'] },
+      { id: 'c_2', name: 'apply_patch', arguments: JSON.stringify(operation) },
+    ];
+    world.relay.upstream.scriptNext(responseIn(upstream, { toolCalls }));
+    const output = await ask(request);
+    expect(output).toMatchObject([
+      { type: 'shell_call', call_id: 'c_1', action: { commands: ['ls'] }, environment: { type: 'local' } },
+      { type: 'apply_patch_call', call_id: 'c_2', operation },
+    ]);
+    const outcome = { type: 'exit', exit_code: 0 };
+    const results = [
+      { type: 'shell_call_output', call_id: 'c_1', output: [{ stdout: 'a.txt', stderr: '', outcome }] },
+      { type: 'apply_patch_call_output', call_id: 'c_2', status: 'failed', output: 'It exists.' },
+    ];
+    await ask({ ...request, input: [...input, ...output, ...results] });
+    expect(toolNames(sent(1))).toEqual(['shell', 'local_shell', 'apply_patch']);
+    expect(sentText(1)).toMatch(/a\.txt.*exit_code.*It exists\./);
+    expect(sentText(1)).not.toMatch(/shell_call|patch_call|rly1\./);
   });
 });

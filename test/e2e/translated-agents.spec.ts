@@ -160,7 +160,7 @@ describe.each(FOREIGN('messages'))('Claude Code over an upstream of %s (cases 74
     expect(stream).toContain('signature_delta');
 
     const { json, body } = await world.relay.upstream.nextRequest();
-    expect(offered(json)).toEqual(['Bash', 'Later']);
+    expect(offered(json)).toEqual(['Bash']);
     expect(body.toString()).not.toMatch(/cache_control|context_management|defer_loading|of somebody else|\$schema/);
     const text = body.toString();
     // The last instruction stays where it stands, behind the results.

@@ -34,7 +34,11 @@ function resultOf({ type, call_id }: JsonObject, text: string): JsonObject[] {
 }
 
 /** What Claude Code asks next: the response as it came, then what became of each call; the mark of the cache moves on. */
-export function claudeGoesOn(request: JsonObject, content: readonly JsonObject[], result: string): JsonObject {
+export function claudeGoesOn(
+  request: JsonObject,
+  content: readonly JsonObject[],
+  result: string | readonly JsonObject[],
+): JsonObject {
   const calls = content.filter(({ type }) => type === 'tool_use');
   const results = calls.map(({ id }) => ({
     tool_use_id: id,

@@ -242,6 +242,7 @@ export {
 export {
   allowedTools,
   conforming,
+  joinedName,
   itemId,
   type KnownTool,
   type NameRule,

@@ -3,7 +3,7 @@ import { headerOf, type RequestLine } from './call.js';
 import type { JsonFields } from './json-fields.js';
 import { duplicateMember, type JsonElement, type JsonField, type JsonInterest, jsonInterests } from './json-members.js';
 import type { StateMember } from './prompt-content.js';
-import type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
+import { Demands, type RequestDemands, type ScopedKind } from './request-demands.js';
 
 /** Effect of a request member on price, models and upstream state. */
 export type MemberRule =
@@ -48,8 +48,19 @@ export interface ToolRule {
   readonly runs: 'client' | 'hosted' | 'advisor';
   /** Name of its fee; default: the type. */
   readonly name?: string;
+  /** Whether the client runs this hosted tool itself. */
+  readonly isClients?: (tool: JsonObject) => boolean;
   /** IDs of upstream state in such a tool. */
   readonly idsIn?: (tool: JsonObject) => readonly (readonly [ScopedKind, string])[];
+}
+
+/** Tools that messages or items define, beside those of the request. */
+export interface PromptTools {
+  /** The member of a message or item that may contain them: `input[].tools`. */
+  readonly member: string;
+  /** A quick check of its JSON; absent: always. */
+  readonly mayBeIn?: (json: string) => boolean;
+  readonly toolsIn: (value: unknown) => readonly JsonObject[];
 }
 
 /** All members of one vendor's request types. */
@@ -59,6 +70,7 @@ export interface MemberTable {
   /** By path: `speed`, `reasoning.effort`. Members below a `plain` one are plain by default. */
   readonly members: Readonly<Record<string, MemberRule>>;
   readonly tools: readonly ToolRule[];
+  readonly promptTools?: PromptTools;
   /** Members that refer to upstream state anywhere in the prompt, by kind. */
   readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind | ((id: string) => ScopedKind | undefined)>>>;
   /** `input`, `input_schema` and `input_examples` contain tools' own data without references. */
@@ -112,12 +124,12 @@ const MAX_UNKNOWN_BETAS = 64;
 const FREE_FORM = ['metadata', 'client_metadata'];
 
 /** Paths that a head reader needs for applying the table. */
-function memberPaths({ members }: MemberTable): readonly string[] {
+function memberPaths({ members, promptTools }: MemberTable): readonly string[] {
   const names = Object.keys(members);
   const parents = new Set(names.flatMap((name) => (name.includes('.') ? [name.slice(0, name.lastIndexOf('.'))] : [])));
   const watched = [...parents].filter((parent) => !FREE_FORM.includes(parent)).map((parent) => `${parent}.*`);
   const lists = names.flatMap((name) => listPaths(name, members[name] ?? PLAIN));
-  return [...names, ...watched, ...lists, '*'];
+  return [...names, ...watched, ...lists, ...(promptTools === undefined ? [] : [promptTools.member]), '*'];
 }
 
 function listPaths(name: string, rule: MemberRule): readonly string[] {
@@ -155,6 +167,7 @@ export class MemberReader {
       const kind = typeof rule === 'function' ? rule(id) : rule;
       if (kind !== undefined) demands.scopedIds.push({ kind, id, path });
     }
+    if (this.table.promptTools !== undefined) this.readPromptTools(this.table.promptTools, demands);
     for (const other of fields.others) demands.unknown.push(other);
     this.readBetas(request, demands);
     return demands.result();
@@ -208,23 +221,36 @@ export class MemberReader {
 
   private readTools(path: string, demands: Demands): void {
     const { fields } = demands;
-    let hosted = 0;
+    let read = 0;
     fields.elements(`${path}[]`).forEach((element, index) => {
       const type = stringIn(fields, element, `${path}[].type`);
       if (type === undefined) return;
       const rule = this.table.tools.find(({ types }) => types.test(type));
       if (rule === undefined) return void demands.unknown.push(`${path}[].type=${type.slice(0, 64)}`);
       if (rule.runs === 'client' && rule.idsIn === undefined) return;
-      if (++hosted > MAX_HOSTED_TOOLS)
-        throw fields.refusal(path, 'invalid_value', `must have at most ${MAX_HOSTED_TOOLS} hosted tools`);
+      if (++read > MAX_HOSTED_TOOLS) throw tooManyTools(demands, path);
       const own = `${path}[${index}]`;
       const tool = objectIn(fields, element, own);
       if (rule.idsIn !== undefined) requireSingle(fields, element.field, own);
-      for (const [kind, id] of rule.idsIn?.(tool) ?? []) demands.scopedIds.push({ kind, id, path: own });
       if (rule.runs === 'advisor') readAdvisor(tool, element, own, demands);
-      else if (rule.runs === 'hosted') {
-        demands.createsState = true;
-        demands.tools.push({ name: rule.name ?? type, path: own, maxUses: wholeIn(tool, 'max_uses') });
+      readTool(type, tool, rule, own, demands);
+    });
+  }
+
+  /** @throws AppError invalid_request for a tool that names a model, which must be among the request's tools */
+  private readPromptTools({ member, mayBeIn, toolsIn }: PromptTools, demands: Demands): void {
+    const { fields } = demands;
+    fields.elements(member.slice(0, member.lastIndexOf('.'))).forEach(({ members }, index) => {
+      const field = members.get(member);
+      if (field?.kind !== 'array' || mayBeIn?.(fields.text(field)) === false) return;
+      const path = member.replace('[]', `[${index}]`);
+      for (const tool of toolsIn(fields.decoded(field, path))) {
+        const { type } = tool;
+        if (typeof type !== 'string') continue;
+        const rule = this.table.tools.find(({ types }) => types.test(type));
+        if (rule === undefined) continue;
+        if (rule.runs === 'advisor') throw fields.refusal(path, 'unsupported_parameter', `must not define "${type}"`);
+        readTool(type, tool, rule, path, demands);
       }
     });
   }
@@ -243,42 +269,6 @@ export class MemberReader {
       });
     const unknown = betas.filter((name) => name !== '' && !known.has(name)).slice(0, MAX_UNKNOWN_BETAS);
     demands.unknown.push(...unknown.map((name) => `${header}=${name.slice(0, 64)}`));
-  }
-}
-
-/** Collects the demands of one request. */
-class Demands {
-  speed: string | undefined;
-  geo: string | undefined;
-  cacheLifetime: string | undefined;
-  maxToolCalls: number | undefined;
-  addsPasses = false;
-  createsState = false;
-  readonly models: NamedModel[] = [];
-  readonly tools: DemandedTool[] = [];
-  readonly scopedIds: ScopedId[] = [];
-  readonly unknown: string[] = [];
-
-  constructor(readonly fields: JsonFields) {}
-
-  result(): RequestDemands | undefined {
-    const { speed, geo, cacheLifetime, maxToolCalls, models, tools, scopedIds, unknown } = this;
-    const { addsPasses, createsState } = this;
-    const lists = models.length + tools.length + scopedIds.length + unknown.length;
-    if (lists === 0 && !addsPasses && !createsState && (speed ?? geo ?? cacheLifetime ?? maxToolCalls) === undefined)
-      return undefined;
-    return {
-      speed,
-      geo,
-      cacheLifetime,
-      maxToolCalls,
-      addsPasses,
-      createsState,
-      models,
-      hostedTools: tools,
-      scopedIds,
-      unknownMembers: unknown,
-    };
   }
 }
 
@@ -313,11 +303,21 @@ function readNamedTools(path: string, rules: Readonly<Record<string, NamedToolRu
       const own = `${path}[${index}].${name}`;
       if (rule.runs === 'refused')
         throw fields.refusal(own, 'unsupported_parameter', `not accepted (${rule.why}); remove it`);
-      if (demands.tools.length >= MAX_HOSTED_TOOLS)
-        throw fields.refusal(path, 'invalid_value', `must have at most ${MAX_HOSTED_TOOLS} hosted tools`);
+      if (demands.tools.length >= MAX_HOSTED_TOOLS) throw tooManyTools(demands, path);
       demands.tools.push({ name: rule.name, path: own });
     }
   });
+}
+
+const tooManyTools = ({ fields }: Demands, path: string): AppError =>
+  fields.refusal(path, 'invalid_value', `must have at most ${MAX_HOSTED_TOOLS} hosted tools`);
+
+function readTool(type: string, tool: JsonObject, rule: ToolRule, path: string, demands: Demands): void {
+  for (const [kind, id] of rule.idsIn?.(tool) ?? []) demands.scopedIds.push({ kind, id, path });
+  if (rule.runs !== 'hosted' || rule.isClients?.(tool) === true) return;
+  if (demands.tools.length >= MAX_HOSTED_TOOLS) throw tooManyTools(demands, path);
+  demands.createsState = true;
+  demands.tools.push({ name: rule.name ?? type, path, maxUses: wholeIn(tool, 'max_uses') });
 }
 
 function readAdvisor(tool: JsonObject, { members }: JsonElement, path: string, demands: Demands): void {

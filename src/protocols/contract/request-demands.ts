@@ -1,3 +1,4 @@
+import type { JsonFields } from './json-fields.js';
 import type { JsonField } from './json-members.js';
 
 /** Effects of a request's members beyond its model's tokens, from the protocol's member table. */
@@ -74,4 +75,40 @@ export interface CreatedState {
   readonly id: string;
   /** Expiry in Unix ms, if reported. */
   readonly endsAt?: number | undefined;
+}
+
+/** Collects the demands of one request. */
+export class Demands {
+  speed: string | undefined;
+  geo: string | undefined;
+  cacheLifetime: string | undefined;
+  maxToolCalls: number | undefined;
+  addsPasses = false;
+  createsState = false;
+  readonly models: NamedModel[] = [];
+  readonly tools: DemandedTool[] = [];
+  readonly scopedIds: ScopedId[] = [];
+  readonly unknown: string[] = [];
+
+  constructor(readonly fields: JsonFields) {}
+
+  result(): RequestDemands | undefined {
+    const { speed, geo, cacheLifetime, maxToolCalls, models, tools, scopedIds, unknown } = this;
+    const { addsPasses, createsState } = this;
+    const lists = models.length + tools.length + scopedIds.length + unknown.length;
+    if (lists === 0 && !addsPasses && !createsState && (speed ?? geo ?? cacheLifetime ?? maxToolCalls) === undefined)
+      return undefined;
+    return {
+      speed,
+      geo,
+      cacheLifetime,
+      maxToolCalls,
+      addsPasses,
+      createsState,
+      models,
+      hostedTools: tools,
+      scopedIds,
+      unknownMembers: unknown,
+    };
+  }
 }

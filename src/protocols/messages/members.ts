@@ -8,7 +8,7 @@ import {
   TOOLS,
   wordSet,
 } from '../contract/index.js';
-import { isJsonObject } from '../../platform/shared/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 const OTHER_PAYER = 'it selects the billed organization';
 
@@ -51,6 +51,7 @@ export const MESSAGES_MEMBERS: MemberTable = {
     { types: /^web_fetch_/, runs: 'hosted', name: 'web_fetch' },
     { types: /^code_execution_/, runs: 'hosted', name: 'code_execution' },
   ],
+  promptTools: { member: 'messages[].content', mayBeIn: mayDefineTools, toolsIn: definedTools },
   stateMembers: { file_id: 'file' },
   hasToolData: true,
   betas: {
@@ -77,12 +78,31 @@ export const MESSAGES_MEMBERS: MemberTable = {
       prompt-caching-scope-2026-01-05 redact-thinking-2026-02-12 web-search-2025-03-05 afk-mode-2026-01-31
       advanced-tool-use-2025-11-20 tool-search-tool-2025-10-19 tool-examples-2025-10-29
       mid-conversation-system-2026-04-07 structured-outputs-2025-12-15 code-execution-2025-08-25
-      context-hint-2026-04-09 summarize-connector-text-2026-03-13 mcp-servers-2025-12-04`),
+      per-turn-control-2026-07-01 context-hint-2026-04-09 summarize-connector-text-2026-03-13 mcp-servers-2025-12-04`),
     refused: wordSet(`
       user-profiles-2026-03-24 user-profiles-2026-08-18 user-profiles-2026-09-04
       fallback-credit-2026-06-01 fallback-credit-2026-07-01 user-profiles-billing-2026-10-01`),
   },
 };
+
+/** Escaped letters may hide the type. */
+const ESCAPED_LETTER = /\\u00[4-7]/;
+
+function mayDefineTools(content: string): boolean {
+  return content.includes('tool_definition') || (content.includes('\\u00') && ESCAPED_LETTER.test(content));
+}
+
+/** Of tool changes in messages and in compactions. */
+function definedTools(content: unknown): readonly JsonObject[] {
+  const blocks = objectsIn(content);
+  return [...blocks, ...blocks.flatMap((block) => objectsIn(block['tool_changes']))].flatMap(({ tool }) => {
+    const definition = isJsonObject(tool) ? tool['definition'] : undefined;
+    return isJsonObject(definition) ? [definition] : [];
+  });
+}
+
+const objectsIn = (list: unknown): readonly JsonObject[] =>
+  Array.isArray(list) ? (list as readonly unknown[]).filter(isJsonObject) : [];
 
 /** Whether `context_management` compacts; other edits only remove content. */
 export function compacts(value: unknown): boolean {

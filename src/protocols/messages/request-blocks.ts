@@ -22,7 +22,7 @@ const SHOWN: ReadonlyMap<string, BlockReader<VisiblePart>> = new Map<string, Blo
   ['search_result', readSearchResult],
 ]);
 
-/** A found tool, with tool search: other protocols get all tools from the start. */
+/** A tool that was found is offered with the request. */
 const readToolReference: BlockReader<VisiblePart> = (block) => [
   text(`The tool ${block.word('tool_name')} can be used.`),
 ];
@@ -72,10 +72,26 @@ export function readContent(message: TreeReader, context: ParseContext, from = 0
   });
 }
 
+export const TOOL_ADDITION = 'tool_addition';
+
+/** A change of the tools that the model can use, in a system message. */
+export const isToolChange = (block: TreeReader): boolean =>
+  block.value('type') === TOOL_ADDITION || block.value('type') === 'tool_removal';
+
+/** The texts of a system message. */
+export function readInstructions(message: TreeReader): readonly TextPart[] {
+  const value = message.value('content');
+  if (typeof value === 'string') return [text(value)];
+  return textsOf(message.children('content').filter((block) => !isToolChange(block)));
+}
+
 export function readTexts(fields: TreeReader, name: string): readonly TextPart[] {
   const value = fields.value(name);
-  if (typeof value === 'string') return [text(value)];
-  return fields.children(name).map((block) => {
+  return typeof value === 'string' ? [text(value)] : textsOf(fields.children(name));
+}
+
+function textsOf(blocks: readonly TreeReader[]): readonly TextPart[] {
+  return blocks.map((block) => {
     if (block.word('type') !== 'text') throw unsupported(block.pathOf('type'), 'must be text');
     return readText(block)[0];
   });

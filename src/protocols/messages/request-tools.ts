@@ -8,7 +8,7 @@ import {
   unsupported,
   writeJson,
 } from '../contract/index.js';
-import { cacheOf } from './request-blocks.js';
+import { cacheOf, isToolChange, TOOL_ADDITION } from './request-blocks.js';
 
 /** Default type: described by the client. */
 const CUSTOM = 'custom';
@@ -22,17 +22,11 @@ interface RequestedTools {
   readonly parallelTools: boolean | undefined;
 }
 
+/** Those that the model can use now: the conversation may load, add and remove tools. */
 export function readTools(request: TreeReader): RequestedTools {
-  const tools: Tool[] = [];
-  const hostedTools: HostedTool[] = [];
-  for (const fields of request.children('tools')) {
-    const type = fields.string('type') ?? CUSTOM;
-    const known = type === CUSTOM ? readTool(fields) : vendorTool(type);
-    if (known === undefined) throw unsupported(fields.pathOf('type'), `"${type}" is supported only by its own vendor`);
-    if ('hosted' in known)
-      hostedTools.push({ type: known.hosted, maxUses: fields.integer('max_uses', { min: 1 }), path: fields.path });
-    else tools.push({ ...known, name: fields.word('name'), cache: cacheOf(fields), path: fields.path });
-  }
+  const offered = new OfferedTools(request.children('tools').map(readDefinition));
+  for (const message of request.children('messages')) readChanges(message, offered);
+  const { tools, hostedTools } = offered;
   const choice = request.child('tool_choice');
   return {
     tools,
@@ -40,6 +34,109 @@ export function readTools(request: TreeReader): RequestedTools {
     toolChoice: choice === undefined ? { mode: 'auto' } : readChoice(choice, tools),
     parallelTools: choice?.boolean('disable_parallel_tool_use') === true ? false : undefined,
   };
+}
+
+type Definition = { readonly name: string; readonly isDeferred: boolean } & (
+  { readonly tool: Tool } | { readonly hosted: HostedTool }
+);
+
+function readDefinition(fields: TreeReader): Definition {
+  const type = fields.string('type') ?? CUSTOM;
+  const known = type === CUSTOM ? readTool(fields) : vendorTool(type);
+  if (known === undefined) throw unsupported(fields.pathOf('type'), `"${type}" is supported only by its own vendor`);
+  const isDeferred = fields.boolean('defer_loading') === true;
+  if ('hosted' in known) {
+    const hosted = { type: known.hosted, maxUses: fields.integer('max_uses', { min: 1 }), path: fields.path };
+    return { name: fields.string('name') ?? type, isDeferred, hosted };
+  }
+  const name = fields.word('name');
+  return { name, isDeferred, tool: { ...known, name, cache: cacheOf(fields), path: fields.path } };
+}
+
+/** Deferred tools are offered once something refers to them, or from the start if only the vendor could find them. */
+class OfferedTools {
+  private readonly defined: Map<string, Definition>;
+  private offered: Map<string, Definition>;
+
+  constructor(private readonly declared: readonly Definition[]) {
+    this.defined = new Map(declared.map((definition) => [definition.name, definition]));
+    this.offered = this.declaredOnes();
+  }
+
+  get tools(): readonly Tool[] {
+    return [...this.offered.values()].flatMap((definition) => ('tool' in definition ? [definition.tool] : []));
+  }
+
+  get hostedTools(): readonly HostedTool[] {
+    return [...this.offered.values()].flatMap((definition) => ('hosted' in definition ? [definition.hosted] : []));
+  }
+
+  knows(name: string): boolean {
+    return this.defined.has(name);
+  }
+
+  define(definition: Definition): void {
+    this.defined.set(definition.name, definition);
+    this.offered.set(definition.name, definition);
+  }
+
+  add(name: string): void {
+    const definition = this.defined.get(name);
+    if (definition !== undefined && !this.offered.has(name)) this.offered.set(name, definition);
+  }
+
+  remove(name: string): void {
+    this.offered.delete(name);
+  }
+
+  /** As before the conversation. */
+  reset(): void {
+    this.offered = this.declaredOnes();
+  }
+
+  private declaredOnes(): Map<string, Definition> {
+    const searches = this.declared.some((one) => 'hosted' in one && one.hosted.type.startsWith(TOOL_SEARCH));
+    const first = this.declared.filter(({ isDeferred }) => searches || !isDeferred);
+    return new Map(first.map((definition) => [definition.name, definition]));
+  }
+}
+
+function readChanges(message: TreeReader, offered: OfferedTools): void {
+  if (!Array.isArray(message.value('content'))) return;
+  for (const block of message.children('content')) {
+    const type = block.value('type');
+    if (type === 'tool_result') loadFound(block, offered);
+    else if (type === 'compaction') repeatChanges(block, offered);
+    else if (isToolChange(block)) applyChange(block, offered);
+  }
+}
+
+/** Tools that the client's own search found. */
+function loadFound(result: TreeReader, offered: OfferedTools): void {
+  if (!Array.isArray(result.value('content'))) return;
+  for (const found of result.children('content'))
+    if (found.value('type') === 'tool_reference') offered.add(found.word('tool_name'));
+}
+
+/** All changes that the summary replaces. */
+function repeatChanges(compaction: TreeReader, offered: OfferedTools): void {
+  if (!compaction.has('tool_changes')) return;
+  offered.reset();
+  for (const change of compaction.children('tool_changes')) applyChange(change, offered);
+}
+
+/** @throws AppError naming the tool when it is unknown, or not the client's */
+function applyChange(change: TreeReader, offered: OfferedTools): void {
+  const tool = change.requiredChild('tool');
+  const type = tool.word('type');
+  const isAddition = change.value('type') === TOOL_ADDITION;
+  if (type === 'tool_definition' && isAddition) return offered.define(readDefinition(tool.requiredChild('definition')));
+  if (type !== 'tool_reference')
+    throw unsupported(tool.pathOf('type'), `"${type}" is supported only by its own vendor`);
+  const name = tool.word('name');
+  if (!offered.knows(name)) throw malformed(tool.pathOf('name'), 'must be the name of a tool of this request');
+  if (isAddition) offered.add(name);
+  else offered.remove(name);
 }
 
 /** A custom tool without name and breakpoint. */
@@ -141,6 +238,7 @@ const CLIENT_TOOLS: ReadonlyMap<string, VendorTool> = new Map([
   ],
 ]);
 
+const TOOL_SEARCH = 'tool_search_tool';
 const HOSTED = /^(?:web_search|web_fetch|code_execution|tool_search_tool\w*|advisor)$/;
 const DATED = /_\d{8}$/;
 

@@ -65,7 +65,6 @@ describe('Messages request parsing', () => {
           name: 'Bash',
           description: 'Runs',
           input_schema: { $schema: 'https://json-schema.org/draft', type: 'object', properties: {} },
-          defer_loading: true,
           eager_input_streaming: true,
           cache_control: { type: 'ephemeral' },
         },

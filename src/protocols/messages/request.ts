@@ -17,7 +17,7 @@ import {
 } from '../contract/index.js';
 import { UnsupportedThread } from './errors.js';
 import { knowsSampling, VERSION_HEADERS, versionHeaderOf, WITHOUT_SAMPLING } from './flags.js';
-import { readContent, readTexts, summaryOf } from './request-blocks.js';
+import { readContent, readInstructions, readTexts, summaryOf } from './request-blocks.js';
 import { readTools } from './request-tools.js';
 
 /** Schemas and arguments are kept as text. */
@@ -87,7 +87,7 @@ function readConversation(fields: TreeReader, context: ParseContext): Conversati
   const compactedAt = messages.findLastIndex((message) => summaryOf(message) !== undefined);
   messages.forEach((message, index) => {
     const role = message.word('role');
-    if (role === 'system') return instruct(conversation, readTexts(message, 'content'));
+    if (role === 'system') return instruct(conversation, readInstructions(message));
     if (role !== 'user' && role !== 'assistant')
       throw malformed(message.pathOf('role'), 'must be user, assistant or system');
     if (index < compactedAt) return;

@@ -1,4 +1,4 @@
-import { aCall } from '../../../test/support/calls.js';
+import { aCall, refusalOf } from '../../../test/support/calls.js';
 import type { JsonObject } from '../../platform/shared/index.js';
 import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
 import { MessagesProtocol } from './protocol.js';
@@ -108,5 +108,44 @@ describe('state created by Messages responses', () => {
       demands: { scopedIds: [{ kind: 'thread', id: 'msg_1', path: 'thread' }] },
     });
     expect(callOf({ thread: { type: 'create' } }).head.outside).toBeUndefined();
+  });
+});
+
+describe('hosted tools that Messages requests define in messages', () => {
+  const addition = (definition: object): JsonObject => ({
+    type: 'tool_addition',
+    tool: { type: 'tool_definition', definition },
+  });
+  const search = addition({ type: 'web_search_20250305', name: 'web_search', max_uses: 2 });
+  const hostedIn = (role: string, ...content: readonly JsonObject[]): unknown =>
+    callOf({
+      messages: [
+        { role: 'user', content: 'Hello' },
+        { role, content },
+      ],
+    }).head.demands?.hostedTools;
+  const FOUND = [{ name: 'web_search', path: 'messages[1].content', maxUses: 2 }];
+
+  it('are priced like others', () => {
+    expect(hostedIn('system', search)).toEqual(FOUND);
+    expect(hostedIn('assistant', { type: 'compaction', content: 'x', tool_changes: [search] })).toEqual(FOUND);
+    expect(hostedIn('system', addition({ name: 'mine', input_schema: {} }))).toBeUndefined();
+    expect(
+      hostedIn('user', { type: 'text', text: 'A "tool_definition" of {"type":"web_search_20250305"}' }),
+    ).toBeUndefined();
+  });
+
+  it('are found when their type is escaped', () => {
+    const escaped = (text: string): string => text.replace('tool_definition', String.raw`tool\u005fdefinition`);
+    const body = escaped(
+      JSON.stringify({ model: 'm', max_tokens: 9, messages: [{ role: 'system', content: [search] }] }),
+    );
+    const reader = new MessagesProtocol().headReader({ method: 'POST', path: '', query: '', headers: {} });
+    expect(reader.end({ bytes: Buffer.from(body) }).demands?.hostedTools).toMatchObject([{ name: 'web_search' }]);
+  });
+
+  it('must not name a model', () => {
+    const advisor = addition({ type: 'advisor_20260301', name: 'advisor', model: 'other' });
+    expect(refusalOf(() => hostedIn('system', advisor)).details).toMatchObject({ param: 'messages[1].content' });
   });
 });

@@ -39,7 +39,13 @@ export const RESPONSES_MEMBERS: MemberTable = {
     },
     { types: /^(?:namespace|programmatic_tool_calling)$/, runs: 'client' },
     { types: /^mcp$/, runs: 'client', idsIn: ({ tunnel_id: id }) => scopedIn('tunnel', id) },
-    { types: /^shell$/, runs: 'hosted', name: 'shell', idsIn: ({ environment }) => environmentIds(environment) },
+    {
+      types: /^shell$/,
+      runs: 'hosted',
+      name: 'shell',
+      isClients: ({ environment }) => isJsonObject(environment) && environment['type'] === 'local',
+      idsIn: ({ environment }) => environmentIds(environment),
+    },
     { types: /^web_search/, runs: 'hosted', name: 'web_search' },
     { types: /^file_search$/, runs: 'hosted', name: 'file_search', idsIn: vectorStoreIds },
     {
@@ -50,6 +56,10 @@ export const RESPONSES_MEMBERS: MemberTable = {
     },
     { types: /^image_generation$/, runs: 'hosted', name: 'image_generation' },
   ],
+  promptTools: {
+    member: 'input[].tools',
+    toolsIn: (tools) => (Array.isArray(tools) ? tools.filter(isJsonObject) : []),
+  },
   stateMembers: { file_id: 'file', container_id: 'container' },
   betas: { header: 'openai-beta', known: wordSet('responses=v1 assistants=v2 realtime=v1'), refused: new Set() },
 };

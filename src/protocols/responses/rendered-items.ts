@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../platform/shared/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
   type Annotation,
   type PartStart,
@@ -169,6 +169,48 @@ export class CallItem implements ItemWriter {
     return { ...named, [member]: this.#input, status };
   }
 }
+
+/** A call of a built-in tool. Only the commands of `shell` have events of their own. */
+export class BuiltInItem implements ItemWriter {
+  constructor(
+    private readonly events: EventLog,
+    readonly place: ItemPosition,
+    private readonly members: JsonObject,
+  ) {}
+
+  get empty(): JsonObject {
+    const { action, type } = this.members;
+    const begun = type === SHELL_CALL && isJsonObject(action) ? { action: { ...action, commands: [] } } : {};
+    return { ...this.#item('in_progress'), ...begun };
+  }
+
+  /** Calls are sent as a whole. */
+  delta(): void {}
+
+  write(): void {
+    const { action, type } = this.members;
+    const commands = type === SHELL_CALL && isJsonObject(action) ? action['commands'] : [];
+    (Array.isArray(commands) ? (commands as readonly unknown[]) : []).forEach((command, index) => {
+      const members = `"output_index":${this.place.index},"command_index":${index}`;
+      const text = JSON.stringify(command);
+      this.events.add('response.shell_call_command.added', `${members},"command":""`);
+      this.events.add('response.shell_call_command.delta', `${members},"delta":${text}`);
+      this.events.add('response.shell_call_command.done', `${members},"command":${text}`);
+    });
+  }
+
+  /** `apply_patch` calls are never incomplete. */
+  whole(status: ItemStatus): JsonObject {
+    const isPatch = this.members['type'] === 'apply_patch_call';
+    return this.#item(isPatch && status === 'incomplete' ? 'in_progress' : status);
+  }
+
+  #item(status: string): JsonObject {
+    return { id: this.place.id, ...this.members, status };
+  }
+}
+
+const SHELL_CALL = 'shell_call';
 
 /** Readable reasoning is sent as summary: clients fail on other events or ignore them. */
 export class ReasoningItem implements ItemWriter {

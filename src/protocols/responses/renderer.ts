@@ -13,8 +13,11 @@ import {
   type StopReason,
   type StreamRenderer,
   type TokenUsage,
+  type ToolCallPart,
 } from '../contract/index.js';
+import { builtInCall, isBuiltIn } from './built-in-tools.js';
 import {
+  BuiltInItem,
   CallItem,
   CompactionItem,
   EventLog,
@@ -28,7 +31,7 @@ import type { Replaced } from './request-input.js';
 import { failureText, responseId, ResponseObject, type ResponseState } from './response-object.js';
 import { writeUsage } from './usage.js';
 
-type Item = MessageItem | CallItem | ReasoningItem | CompactionItem;
+type Item = MessageItem | CallItem | BuiltInItem | ReasoningItem | CompactionItem;
 
 /** Reasons of incomplete responses; all others complete. */
 const INCOMPLETE: Partial<Record<StopReason, string>> = {
@@ -115,12 +118,13 @@ export class ResponsesRenderer implements StreamRenderer {
     this.#events.add(type, `"response":${response}`);
   }
 
-  /** Calls are sent immediately; other empty parts are not sent. */
+  /** Calls are sent immediately, those of built-in tools as a whole. Other empty parts are not sent. */
   #beginPart(start: PartStart): void {
     this.#part = start.kind;
     this.#isStarted = false;
-    if (start.kind === 'tool-call')
-      this.#open((place) => new CallItem(this.#events, place, start), start.isFreeform === true ? 'ctc_' : 'fc_');
+    if (start.kind !== 'tool-call') return;
+    if (isBuiltIn(this.context.content.tools, start)) this.#closeItem('completed');
+    else this.#open((place) => new CallItem(this.#events, place, start), start.isFreeform === true ? 'ctc_' : 'fc_');
   }
 
   #delta(text: string): void {
@@ -144,8 +148,15 @@ export class ResponsesRenderer implements StreamRenderer {
   #endPart(part: ResponsePart): void {
     if (part.kind === 'reasoning') this.#endReasoning(part);
     else if (part.kind === 'compaction') this.#endCompaction(part.text);
-    else if (part.kind === 'tool-call') this.#call?.endPart(part);
+    else if (part.kind === 'tool-call') this.#endCall(part);
     else if (this.#isStarted) this.#message(part.kind).endPart(part);
+  }
+
+  #endCall(part: ToolCallPart): void {
+    const call = builtInCall(this.context.content.tools, part);
+    if (call === undefined) return this.#call?.endPart(part);
+    if (call.lacksArguments) this.context.warnings.warn('invalid_arguments', 'output');
+    this.#open((place) => new BuiltInItem(this.#events, place, call.members), call.prefix).write();
   }
 
   #endReasoning(part: ReasoningPart): void {

@@ -17,6 +17,7 @@ import {
   type TreeReader,
   unsupported,
 } from '../contract/index.js';
+import { BuiltInItems } from './built-in-tools.js';
 import { COMPACTION_TRIGGER } from './head.js';
 
 interface Reading {
@@ -45,13 +46,22 @@ const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
 
 /** Items of hosted tools: the following text contains their result. */
 const HOSTED =
-  /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call|(?:computer|local_shell|shell|apply_patch)_call(?:_output)?|tool_search_output|mcp_list_tools|mcp_approval_(?:request|response)|program(?:_output)?)$/;
+  /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp)_call|computer_call(?:_output)?|mcp_list_tools|mcp_approval_(?:request|response)|program(?:_output)?)$/;
 
 /** A string or items. */
 export function readInput(request: TreeReader, reading: Reading): void {
   const input = request.value('input');
   if (typeof input === 'string') reading.conversation.addTurn('user', [{ kind: 'text', text: input }]);
-  else for (const item of afterCompaction(request, reading.context)) readerOf(item)(item, reading);
+  else readItems(afterCompaction(request, reading.context), reading);
+}
+
+function readItems(items: readonly TreeReader[], reading: Reading): void {
+  const builtIn = new BuiltInItems();
+  for (const item of items) {
+    const part = builtIn.read(item);
+    if (part === undefined) readerOf(item)(item, reading);
+    else if (part !== null) reading.conversation.addTurn(part.kind === 'tool-call' ? 'assistant' : 'user', [part]);
+  }
 }
 
 /** Compactions of `/v1/responses/compact` follow the messages of the user; others replace these too. */

@@ -128,7 +128,7 @@ describe('Responses conversation parsing', () => {
   });
 
   it('drops items of hosted tools', () => {
-    const types = ['web_search_call', 'mcp_list_tools', 'shell_call_output', 'tool_search_output', 'program'];
+    const types = ['web_search_call', 'mcp_list_tools', 'computer_call_output', 'program'];
     expect(readInput(user, ...types.map((type) => ({ type, id: 'x' }))).turns).toHaveLength(1);
   });
 

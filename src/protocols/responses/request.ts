@@ -17,6 +17,7 @@ import {
   unsupported,
   writeJson,
 } from '../contract/index.js';
+import { readBuiltIn } from './built-in-tools.js';
 import { COMPACTION_TRIGGER, compactsOnly, OUTPUT_LIMIT } from './head.js';
 import { afterCompaction, itemsOf, readInput } from './request-input.js';
 
@@ -31,9 +32,7 @@ export function parseRequest(body: TreeObject, context: ParseContext): CallConte
   rejectVendorMembers(request);
   if (request.string('truncation') === 'auto') context.warnings.warn('unsupported_parameter', 'truncation');
   const conversation = readConversation(request, context);
-  const { tools, hostedTools } = readTools(
-    [request, ...itemsOf(request, 'additional_tools')].flatMap((holder) => holder.children('tools')),
-  );
+  const { tools, hostedTools } = readTools(request);
   const maxUses = request.integer('max_tool_calls', { min: 1 });
   return {
     ...conversation,
@@ -134,26 +133,42 @@ function readSchema(format: TreeReader): OutputFormat {
 
 /** Hosted tools and those only the vendor's models know. Web search has many names. */
 const HOSTED =
-  /^(?:web_search\w*|file_search|code_interpreter|image_generation|mcp|shell|local_shell|apply_patch|tool_search|programmatic_tool_calling)$/;
+  /^(?:web_search\w*|file_search|code_interpreter|image_generation|mcp|shell|tool_search|programmatic_tool_calling)$/;
 const WEB_SEARCH = 'web_search';
 
-/** @param definitions from anywhere in the request */
-function readTools(definitions: readonly TreeReader[]): Pick<ToolSet, 'tools' | 'hostedTools'> {
+/** From anywhere in the request; those that the client's search found repeatedly count once. */
+function readTools(request: TreeReader): Pick<CallContent, 'tools' | 'hostedTools'> {
   const tools: Tool[] = [];
   const hostedTools: HostedTool[] = [];
-  for (const definition of definitions) {
+  const offered = [request, ...itemsOf(request, 'additional_tools')].flatMap((holder) => holder.children('tools'));
+  for (const definition of offered) {
     const type = definition.word('type');
-    if (type === 'namespace') for (const tool of readNamespace(definition)) tools.push(tool);
-    else if (HOSTED.test(type)) hostedTools.push({ type: hostedType(type), path: definition.path });
-    else tools.push(readTool(definition));
+    const tool = readBuiltIn(definition);
+    if (tool === undefined && HOSTED.test(type)) hostedTools.push({ type: hostedType(type), path: definition.path });
+    else for (const one of tool === undefined ? readClientTools(definition) : [tool]) tools.push(one);
+  }
+  rejectConflicts(tools);
+  const known = new Set(tools.map(keyOf));
+  const found = itemsOf(request, 'tool_search_output').filter((item) => item.value('execution') !== 'server');
+  for (const tool of found.flatMap((item) => item.children('tools')).flatMap(readClientTools)) {
+    if (!known.has(keyOf(tool))) tools.push(tool);
+    known.add(keyOf(tool));
   }
   return { tools, hostedTools };
 }
 
-interface ToolSet {
-  readonly tools: readonly Tool[];
-  readonly hostedTools: readonly HostedTool[];
+const keyOf = ({ name, namespace = '' }: Tool): string => `${namespace}\0${name}`;
+
+/** @throws AppError when calls of a built-in tool and of another one could not be told apart */
+function rejectConflicts(tools: readonly Tool[]): void {
+  const builtIn = new Set(tools.filter((tool) => tool.builtIn).map(keyOf));
+  const other = tools.find((tool) => tool.builtIn !== true && builtIn.has(keyOf(tool)));
+  if (other !== undefined)
+    throw malformed(`${other.path}.name`, 'must not be the name of a built-in tool in this request');
 }
+
+const readClientTools = (definition: TreeReader): readonly Tool[] =>
+  definition.value('type') === 'namespace' ? readNamespace(definition) : [readTool(definition)];
 
 const hostedType = (type: string): string => (type.startsWith(WEB_SEARCH) ? WEB_SEARCH : type);
 
@@ -201,9 +216,12 @@ function readToolChoice(request: TreeReader, tools: readonly Tool[]): ToolChoice
   switch (type) {
     case 'function':
     case 'custom':
-      return readNamedTool(choice, tools);
+      return readNamedTool(choice, 'name', tools);
+    case 'shell':
+    case 'apply_patch':
+      return readNamedTool(choice, 'type', tools);
     case 'allowed_tools':
-      return { mode: modeIn(choice, 'mode'), allowed: allowedNames(choice) };
+      return { mode: modeIn(choice, 'mode'), allowed: allowedNames(choice, tools) };
     default:
       throw unsupported(choice.path, `cannot force "${type}" with this upstream`);
   }
@@ -221,14 +239,18 @@ function modeIn(reader: TreeReader, name: string): 'auto' | 'none' | 'required' 
   }
 }
 
-function readNamedTool(choice: TreeReader, tools: readonly Tool[]): ToolChoice {
-  const name = choice.word('name');
+/** @param member that names the tool: the type of built-in ones */
+function readNamedTool(choice: TreeReader, member: 'name' | 'type', tools: readonly Tool[]): ToolChoice {
+  const name = choice.word(member);
   const namespace = choice.string('namespace');
   const known = tools.find((tool) => tool.name === name && (namespace === undefined || tool.namespace === namespace));
-  if (known === undefined) throw choice.malformed('name', 'must be the name of a tool in this request');
+  if (known === undefined) throw choice.malformed(member, 'must be the name of a tool in this request');
   return { mode: 'one', name, ...(known.namespace !== undefined && { namespace: known.namespace }) };
 }
 
-/** Hosted tools have no name here. */
-const allowedNames = (choice: TreeReader): readonly string[] =>
-  choice.children('tools').flatMap((tool) => tool.string('name') ?? []);
+/** Built-in tools have their type as name; hosted ones have none here. */
+const allowedNames = (choice: TreeReader, tools: readonly Tool[]): readonly string[] =>
+  choice.children('tools').flatMap((allowed) => {
+    const builtIn = tools.find((tool) => tool.builtIn === true && tool.name === allowed.value('type'));
+    return allowed.string('name') ?? builtIn?.name ?? [];
+  });

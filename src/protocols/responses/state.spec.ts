@@ -91,3 +91,26 @@ describe('state created by Responses responses', () => {
     });
   });
 });
+
+describe('hosted tools of Responses requests', () => {
+  const hostedIn = (more: JsonObject): unknown => callOf(more).head.demands?.hostedTools;
+
+  it.each(['additional_tools', 'tool_search_output'])('are also found in items of the type %s', (type) => {
+    const tools = [{ type: 'function', name: 'f' }, { type: 'web_search' }];
+    expect(
+      hostedIn({
+        input: [
+          { role: 'user', content: 'Hi' },
+          { type, tools },
+        ],
+      }),
+    ).toEqual([{ name: 'web_search', path: 'input[1].tools', maxUses: undefined }]);
+    expect(hostedIn({ input: [{ type, tools: tools.slice(0, 1) }] })).toBeUndefined();
+  });
+
+  it('include shells, unless the client runs them', () => {
+    expect(hostedIn({ tools: [{ type: 'shell', environment: { type: 'local' } }] })).toBeUndefined();
+    for (const environment of [undefined, null, { type: 'container_auto' }])
+      expect(hostedIn({ tools: [{ type: 'shell', environment }] })).toMatchObject([{ name: 'shell' }]);
+  });
+});

@@ -164,6 +164,8 @@ export interface Tool {
   readonly schema: RawJson | undefined;
   readonly strict?: boolean | undefined;
   readonly freeform?: { readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined };
+  /** Defined by the client's protocol, where calls of it have their own type. */
+  readonly builtIn?: boolean | undefined;
   readonly cache?: CacheMark | undefined;
   /** Path for warnings: `tools[2]`. */
   readonly path: string;

@@ -36,6 +36,7 @@ describe('client tools', () => {
     const none = [hosted('mcp', 'tools[0]'), hosted('shell', 'tools[1]')];
     expect(supportedHostedTools(aContent({ hostedTools: none, tools: [tool('a')] }), isSearch, warnings)).toEqual([]);
     const refusal = refusalOf(() => supportedHostedTools(aContent({ hostedTools: none }), isSearch, warnings));
+    expect(refusal.message).toContain('is the hosted tool mcp, which');
     expect(refusal.details).toEqual({ param: 'tools[0]', fault: 'unsupported_parameter' });
   });
 });

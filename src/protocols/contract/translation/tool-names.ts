@@ -22,7 +22,7 @@ export class ToolNames {
   }
 
   wireName(name: string, namespace?: string): string {
-    return this.wireNames.get(keyOf(name, namespace)) ?? conforming(joined(name, namespace), this.rule);
+    return this.wireNames.get(keyOf(name, namespace)) ?? conforming(joinedName(name, namespace), this.rule);
   }
 
   /** The name itself if the model invented it. */
@@ -33,16 +33,17 @@ export class ToolNames {
   /** A digest distinguishes conflicting names. */
   private add(tool: Tool): void {
     const { name, namespace } = tool;
-    const defaultName = conforming(joined(name, namespace), this.rule);
+    const defaultName = conforming(joinedName(name, namespace), this.rule);
     const wireName = this.tools.has(defaultName)
-      ? conforming(`${joined(name, namespace)}\0${namespace ?? ''}`, this.rule)
+      ? conforming(`${joinedName(name, namespace)}\0${namespace ?? ''}`, this.rule)
       : defaultName;
     this.tools.set(wireName, tool);
     this.wireNames.set(keyOf(name, namespace), wireName);
   }
 }
 
-const joined = (name: string, namespace: string | undefined): string =>
+/** The name of a tool in protocols without namespaces. */
+export const joinedName = (name: string, namespace: string | undefined): string =>
   namespace === undefined ? name : `${namespace}${SEPARATOR}${name}`;
 
 const keyOf = (name: string, namespace = ''): string => `${namespace}\0${name}`;
@@ -94,7 +95,8 @@ export function supportedHostedTools(
   const run = hostedTools.filter(runs);
   for (const tool of hostedTools) {
     if (runs(tool)) continue;
-    if (tools.length + run.length === 0) throw unsupported(tool.path, 'is a tool that this upstream does not run');
+    if (tools.length + run.length === 0)
+      throw unsupported(tool.path, `is the hosted tool ${tool.type}, which the upstream of this model does not run`);
     warnings.warn('unsupported_tool', tool.path);
   }
   return run;

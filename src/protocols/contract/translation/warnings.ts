@@ -39,7 +39,7 @@ export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
   user_message_inserted: 'The conversation started with the assistant; a user message was inserted first.',
   tool_result_missing: 'A tool call without a result; a placeholder result was inserted.',
   tool_result_without_call: 'A tool result without its call; sent as user text.',
-  invalid_arguments: 'Response: the tool arguments are not a JSON object; replaced with an empty object.',
+  invalid_arguments: 'Response: the tool arguments are not a JSON object, or incomplete; the rest is empty.',
   compaction_unreadable: 'A compaction of another upstream, which only that upstream can read; removed.',
   paused: 'Response: the model paused. Send the response back to continue.',
 };

@@ -11,8 +11,6 @@ const NEVER_NULL = `id object created_at status model output tools tool_choice t
 const NULLABLE = `completed_at error incomplete_details instructions max_output_tokens max_tool_calls
   previous_response_id reasoning usage safety_identifier prompt_cache_key`.split(/\s+/);
 
-const ITEM_TYPES = ['message', 'function_call', 'custom_tool_call', 'reasoning'];
-
 /** Members of complete items by type; validators reject unknown ones. */
 const ITEM_MEMBERS: Readonly<Record<string, readonly [required: string[], optional: string[]]>> = {
   message: [['type', 'id', 'status', 'role', 'content'], []],
@@ -25,7 +23,13 @@ const ITEM_MEMBERS: Readonly<Record<string, readonly [required: string[], option
     ['type', 'id', 'summary'],
     ['encrypted_content', 'status'],
   ],
+  shell_call: [['type', 'id', 'call_id', 'action', 'environment', 'status'], []],
+  local_shell_call: [['type', 'id', 'call_id', 'action', 'status'], []],
+  apply_patch_call: [['type', 'id', 'call_id', 'operation', 'status'], []],
+  tool_search_call: [['type', 'id', 'call_id', 'execution', 'arguments', 'status'], []],
 };
+/** Events without the ID of their item. */
+const UNNAMED = 'shell_call_command.';
 
 /** From `response.created` to the marker. */
 export function expectResponsesStream(events: readonly ReadEvent[]): void {
@@ -89,7 +93,7 @@ function expectUsage(usage: JsonObject): void {
 }
 
 function expectItem(item: JsonObject): void {
-  expect(ITEM_TYPES).toContain(item['type']);
+  expect(Object.keys(ITEM_MEMBERS)).toContain(item['type']);
   const [required, optional] = ITEM_MEMBERS[item['type'] as string]!;
   expect(Object.keys(item)).toEqual(expect.arrayContaining(required));
   expect([...required, ...optional]).toEqual(expect.arrayContaining(Object.keys(item)));
@@ -118,7 +122,7 @@ class ItemWalk {
     expect(this.open).toBeDefined();
     expect(event['output_index']).toBe(this.done.length);
     if (type === 'output_item.done') return this.finish(event['item'] as JsonObject);
-    expect(event['item_id']).toBe(this.open!.item['id']);
+    expect(event['item_id']).toBe(type.startsWith(UNNAMED) ? undefined : this.open!.item['id']);
     this.filled(type, event);
   }
 
@@ -130,14 +134,14 @@ class ItemWalk {
 
   private filled(type: string, event: JsonObject): void {
     const [what = '', how = ''] = type.split(/\.(?=[a-z]+$)/);
-    const key = `${what}:${Number(event['content_index'] ?? event['summary_index'] ?? 0)}`;
+    const key = `${what}:${Number(event['content_index'] ?? event['summary_index'] ?? event['command_index'] ?? 0)}`;
     const { texts } = this.open!;
     if (what.endsWith('_part')) {
       expect([how, texts.has(key)]).toEqual([how, how === 'done']);
       texts.set(key, '');
       return;
     }
-    if (what === 'output_text.annotation') return;
+    if (what === 'output_text.annotation' || how === 'added') return;
     const part = {
       output_text: 'content_part',
       refusal: 'content_part',
@@ -145,7 +149,10 @@ class ItemWalk {
     }[what];
     if (part !== undefined) expect(texts.has(key.replace(what, part))).toBe(true);
     if (how === 'delta') texts.set(key, (texts.get(key) ?? '') + String(event['delta']));
-    else expect(event['text'] ?? event['refusal'] ?? event['arguments'] ?? event['input']).toBe(texts.get(key) ?? '');
+    else {
+      const { text, refusal, arguments: args, input, command } = event;
+      expect(text ?? refusal ?? args ?? input ?? command).toBe(texts.get(key) ?? '');
+    }
   }
 
   private finish(item: JsonObject): void {
