@@ -15,6 +15,7 @@ import {
   type RequestLine,
   type StreamRenderer,
   type StreamTail,
+  type Transport,
   Waits,
 } from '../protocols/contract/index.js';
 import type { IncomingBody } from './body-reader.js';
@@ -137,6 +138,7 @@ export interface Arrival {
   readonly createdAt: number;
   /** Monotonic. */
   readonly startedMs: number;
+  readonly transport: Transport;
   /** Client address, stored because a closed socket has none. */
   readonly ip: string;
   /** Undefined without tracing. */
@@ -152,7 +154,8 @@ const arrivals = new WeakMap<FastifyRequest, Arrival>();
 export function noteArrival(request: FastifyRequest, trace?: CallTrace): void {
   const createdAt = idTime(request.id);
   if (createdAt === undefined) throw new TypeError(`Invalid request id "${request.id}".`);
-  arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip: addressOf(request), trace });
+  const transport = asksForWebSocket(request.headers) ? 'websocket' : 'http';
+  arrivals.set(request, { createdAt, startedMs: monotonicMs(), transport, ip: addressOf(request), trace });
 }
 
 /** Runs `work` in the context of a request, so that uncaught errors can be attributed to it. */

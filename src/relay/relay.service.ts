@@ -177,8 +177,8 @@ export class RelayService {
     const body = await this.bodies.read(arriving, requestReader, caller.accountId);
     try {
       const { requestAdapter, responseAdapter, head } = await requestReader.end(body);
-      const { createdAt, ip, trace } = arrival;
-      const call = { id, createdAt, protocol: requestAdapter.id, request: line, ip, head, body, trace };
+      const { createdAt, transport, ip, trace } = arrival;
+      const call = { id, createdAt, protocol: requestAdapter.id, request: line, transport, ip, head, body, trace };
       return { call, requestAdapter, responseAdapter, body };
     } catch (error) {
       body.drop();

@@ -84,6 +84,19 @@ describe('the pages of the usage log', () => {
     expect(await page(`${LOG}/${await row(ann, 5)}`)).not.toContain('Output limit');
   });
 
+  it('show the transport of a call if it was recorded', async () => {
+    const id = await row(ann, 5);
+    expect(await page(`${LOG}/${id}`)).not.toContain('<dt>Transport</dt>');
+    const columns = [
+      ['http', 'HTTP'],
+      ['websocket', 'WebSocket'],
+    ];
+    for (const [transport, label] of columns) {
+      await relay.get(DataSource).query('UPDATE calls SET transport = $1 WHERE id = $2', [transport, id]);
+      expect(await page(`${LOG}/${id}`)).toContain(`<dt>Transport</dt><dd>${label}</dd>`);
+    }
+  });
+
   it('are signed-in users', async () => {
     const { status, location } = await new (await import('../support/page-visitor.js')).PageVisitor(relay.url).get(LOG);
     expect([status, location]).toEqual([303, expect.stringMatching(/^\/sign-in\?next=/)]);
@@ -188,7 +201,7 @@ describe('the pages of the usage log', () => {
     expect(html).toContain('<option value="real">');
     expect(html).not.toContain('<option value="made-up">');
     const csv = (await browser.get(`${LOG}.csv?result=refused`)).text.trim().split('\n').slice(1);
-    expect(csv.map((line) => line.split(',').at(-1))).toEqual(['refused', 'refused']);
+    expect(csv.map((line) => line.split(',').at(-2))).toEqual(['refused', 'refused']);
     expect(await page(`/keys/${ann.keyId}/leaked`)).toContain('1 rejected');
     expect((await page(`/keys/${ann.keyId}`)).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')).toContain(
       'real 2 1 1 ',

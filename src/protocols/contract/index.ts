@@ -57,6 +57,7 @@ export {
   servedByIn,
   tierIn,
   type TokenUsage,
+  type Transport,
   type TracedUpstream,
   type UsagePass,
   withParts,

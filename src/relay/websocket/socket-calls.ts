@@ -45,7 +45,9 @@ export class SocketAdmission {
   /** Checks key and load again. Rejections of known keys are recorded. @throws AppError */
   async admitted(handshake: Handshake, id: string, body: Buffer, end: CallEnd): Promise<IncomingCall> {
     const { line, headers, rawHeaders, ip, adapter } = handshake;
-    const arrival = { createdAt: idTime(id) ?? Date.now(), startedMs: monotonicMs(), ip, trace: this.trace(line, end) };
+    const trace = this.trace(line, end);
+    const createdAt = idTime(id) ?? Date.now();
+    const arrival = { createdAt, startedMs: monotonicMs(), transport: 'websocket', ip, trace } as const;
     let caller: Caller | undefined;
     try {
       caller = await this.keys.callerIn(headers, rawHeaders, ip);
