@@ -19,6 +19,7 @@ import {
   Waits,
 } from '../protocols/contract/index.js';
 import type { IncomingBody } from './body-reader.js';
+import type { CallSockets } from './upstream/upstream-sockets.js';
 
 const WARNINGS = 'x-relay-warnings';
 
@@ -200,6 +201,8 @@ export interface IncomingCall {
   readonly line: RequestLine;
   readonly arrival: Arrival;
   readonly body: IncomingBody;
+  /** Set if it arrived over a WebSocket. */
+  readonly sockets?: CallSockets;
 }
 
 /** Requires the key guard. */

@@ -48,6 +48,7 @@ import { WebSockets } from './websocket/web-sockets.js';
 import { TracingModule } from './tracing/tracing.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { UpstreamPools } from './upstream/upstream-pools.js';
+import { UpstreamSockets } from './upstream/upstream-sockets.js';
 
 @Module({
   imports: [
@@ -114,6 +115,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     UpstreamPromptCounts,
     UpstreamClient,
     UpstreamPools,
+    UpstreamSockets,
     WebSockets,
   ],
   exports: [

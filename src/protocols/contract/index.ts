@@ -161,12 +161,15 @@ export {
   type UpstreamTarget,
 } from './upstream-request.js';
 export type {
+  Continuation,
   SocketAction,
   SocketArrival,
   SocketMessageReader,
   SocketProtocol,
+  SocketReading,
   SocketSession,
   SocketTurn,
+  UpstreamSocketProtocol,
 } from './socket-protocol.js';
 export type {
   MeterReading,

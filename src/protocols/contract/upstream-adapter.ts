@@ -1,5 +1,6 @@
 import type { AppError } from '../../platform/shared/index.js';
 import type { Call, CallSignal, ProtocolId } from './call.js';
+import type { UpstreamSocketProtocol } from './socket-protocol.js';
 import type { SseEvent } from './sse.js';
 import type { CallContent } from './translation/content.js';
 import type { CallEvent, CallResult } from './translation/events.js';
@@ -61,6 +62,8 @@ export interface UpstreamAdapter {
   readonly defaultAuth: string;
   /** Absent if no client speaks this protocol or it is not implemented: calls are then translated. */
   readonly verbatim?: VerbatimLane;
+  /** WebSockets for calls in the verbatim lane. Absent: HTTP only. */
+  readonly socket?: UpstreamSocketProtocol;
   /**
    * Builds the request for a call of any protocol.
    * @throws AppError invalid_request naming the client's member that is not supported here; insufficient_quota when the

@@ -149,7 +149,7 @@ interface Base {
 const bases = new WeakMap<Channel, Base>();
 
 /** The channel's base URL and query plus the request's own. */
-function addressOf(channel: Channel, request: UpstreamRequest): { origin: string; path: string } {
+export function addressOf(channel: Channel, request: UpstreamRequest): { origin: string; path: string } {
   const base = bases.get(channel) ?? parse(channel);
   const own = request.query === '' ? '' : new URLSearchParams(request.query).toString();
   const query = [base.query, own].filter((part) => part !== '').join('&');
@@ -165,7 +165,7 @@ function parse(channel: Channel): Base {
 }
 
 /** The request's headers, the channel's own, and the credential in its header. */
-function headersFor(
+export function headersFor(
   channel: Channel,
   credential: Secret | undefined,
   request: UpstreamRequest,
