@@ -156,7 +156,7 @@ class SocketExchange {
     this.inCall(() => this.subscriber.next({ type: 'connected' }));
     this.wait();
     this.socket.send(message, { binary: false }, (error) => {
-      if (error === undefined && !this.isOver) this.inCall(() => this.subscriber.next({ type: 'sent' }));
+      if (!(error instanceof Error) && !this.isOver) this.inCall(() => this.subscriber.next({ type: 'sent' }));
     });
   }
 
