@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import type { RelayTimings } from '../../src/relay/index.js';
 import { aRequest } from '../support/protocols.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
   messagesOf,
@@ -154,7 +154,7 @@ describe('WebSockets to upstreams', () => {
       });
       expect(sent).toBeLessThan(count);
       client.socket.resume();
-      await eventually(() => expect(client.ofType('response.completed')).toHaveLength(1));
+      await eventually(() => expect(client.ofType('response.completed')).toHaveLength(1), TIMEOUT_MS);
       expect(client.ofType('response.padding')).toHaveLength(count);
       await rows(1);
     });
@@ -275,30 +275,15 @@ describe('WebSockets to upstreams', () => {
     });
 
     it.each<[string, SocketScript]>([
-      [
-        'close',
-        (_, connection) => {
-          connection.send(...messagesOf(until));
-          connection.socket.close();
-        },
-      ],
-      [
-        'error',
-        (_, connection) => {
-          connection.send(...messagesOf(until));
-          connection.send({ type: 'error', status: 500, error: { type: 'server_error', message: 'Broken.' } });
-        },
-      ],
-      [
-        'failure',
-        (_, connection) => {
-          connection.send(...messagesOf(until));
-          connection.send({ type: 'response.failed', response: { error: { code: 'server_error', message: 'No.' } } });
-        },
-      ],
-      ['malformed message', (_, connection) => connection.send(...messagesOf(until), '{"type":')],
+      ['close', (_, { socket }) => socket.close()],
+      ['error', (_, { send }) => send({ type: 'error', status: 500, error: { message: 'Broken.' } })],
+      ['failure', (_, { send }) => send({ type: 'response.failed', response: { error: { message: 'Broken.' } } })],
+      ['malformed message', (_, { send }) => send('{"type":')],
     ])('with a %s in the middle: failed, charged for what was used', async (_, script) => {
-      sockets.script(script);
+      sockets.script((message, connection) => {
+        connection.send(...messagesOf(until));
+        script(message, connection);
+      });
       const client = await connect();
       client.create(HELLO);
       await client.message('response.failed');

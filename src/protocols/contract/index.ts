@@ -166,18 +166,18 @@ export type {
   SocketArrival,
   SocketMessageReader,
   SocketProtocol,
-  SocketReading,
   SocketSession,
   SocketTurn,
-  UpstreamSocketProtocol,
 } from './socket-protocol.js';
 export type {
   MeterReading,
   BuildContext,
+  SocketReading,
   StreamDecoder,
   StreamMeter,
   UpstreamAdapter,
   UpstreamHeaders,
+  UpstreamSocketProtocol,
   VerbatimLane,
 } from './upstream-adapter.js';
 export {

@@ -1,8 +1,6 @@
 import type { AppError } from '../../platform/shared/index.js';
 import type { Call, RequestLine } from './call.js';
 import type { SseEvent } from './sse.js';
-import type { UpstreamHeaders } from './upstream-adapter.js';
-import type { UpstreamRequest, UpstreamTarget } from './upstream-request.js';
 
 /** Calls over a WebSocket: each message of the client starts one, and the events of its response are messages. Pure. */
 export interface SocketProtocol {
@@ -75,24 +73,3 @@ export type SocketAction =
   | { readonly type: 'call'; readonly turn: SocketTurn; readonly body: Buffer; readonly continuation?: Continuation }
   /** Check a request without running it. */
   | { readonly type: 'warm_up'; readonly turn: SocketTurn; readonly body: Buffer };
-
-/**
- * WebSockets to an upstream: a call is one message, and each message of its response is an event of its stream. One
- * call at a time. Pure.
- */
-export interface UpstreamSocketProtocol {
-  /** As `rewriteRequest`: the headers are those of the handshake, the body is the message. */
-  rewriteMessage(call: Call, target: UpstreamTarget): UpstreamRequest;
-  read(message: Buffer): SocketReading;
-}
-
-export interface SocketReading {
-  /** An event of a stream. */
-  readonly event: Buffer;
-  /** The response has ended. */
-  readonly last: boolean;
-  /** ID of an ended response, which the next call on the socket may continue. */
-  readonly responseId: string | undefined;
-  /** What an HTTP response without a stream would have, if this is the first message: the request was rejected. */
-  readonly rejection: { readonly status: number; readonly headers: UpstreamHeaders } | undefined;
-}

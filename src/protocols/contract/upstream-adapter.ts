@@ -1,6 +1,5 @@
 import type { AppError } from '../../platform/shared/index.js';
 import type { Call, CallSignal, ProtocolId } from './call.js';
-import type { UpstreamSocketProtocol } from './socket-protocol.js';
 import type { SseEvent } from './sse.js';
 import type { CallContent } from './translation/content.js';
 import type { CallEvent, CallResult } from './translation/events.js';
@@ -51,6 +50,27 @@ export interface VerbatimLane {
    * @throws AppError when the response is an error in disguise, or not a JSON object
    */
   meterResponse(call: Call, body: Uint8Array): readonly CallSignal[];
+}
+
+/**
+ * WebSockets to an upstream: a call is one message, and each message of its response is an event of its stream. One
+ * call at a time. Pure.
+ */
+export interface UpstreamSocketProtocol {
+  /** As `rewriteRequest`: the headers are those of the handshake, the body is the message. */
+  rewriteMessage(call: Call, target: UpstreamTarget): UpstreamRequest;
+  read(message: Buffer): SocketReading;
+}
+
+export interface SocketReading {
+  /** An event of a stream. */
+  readonly event: Buffer;
+  /** The response has ended. */
+  readonly last: boolean;
+  /** ID of an ended response, which the next call on the socket may continue. */
+  readonly responseId: string | undefined;
+  /** What an HTTP response without a stream would have, if this is the first message: the request was rejected. */
+  readonly rejection: { readonly status: number; readonly headers: UpstreamHeaders } | undefined;
 }
 
 /** The upstream half of a protocol. Pure: no I/O, no clock, no IDs, no Nest. */
