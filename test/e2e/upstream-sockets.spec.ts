@@ -11,6 +11,7 @@ import {
   respondWith,
   ScriptedSockets,
   type SocketScript,
+  type UpstreamConnection,
 } from '../support/scripted-sockets.js';
 import { eventsAround, eventsIn, responseIn } from '../support/scripted-upstream.js';
 import { socketClients } from '../support/socket-client.js';
