@@ -86,7 +86,8 @@ export function prepareMessages(
   const { call } = ticket;
   const { channel } = assignment;
   const { socket } = adapter;
-  if (socket === undefined || sockets?.accepts(assignment, call.body.bytes.length) !== true) return [];
+  if (channel.flags['websocket'] !== true || socket === undefined) return [];
+  if (sockets?.accepts(assignment, call.body.bytes.length) !== true) return [];
   if (!passesVerbatim(call, responseAdapter.id, channel, adapter)) return [];
   const message = (sent: Call, target: UpstreamTarget): PreparedRequest => ({
     target,

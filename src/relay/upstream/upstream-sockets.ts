@@ -47,8 +47,8 @@ export class UpstreamSockets {
     return new ConnectionSockets(this);
   }
 
+  /** Whether no handshake was refused lately. */
   accepts({ channel, credential }: SocketTarget): boolean {
-    if (channel.flags['websocket'] !== true) return false;
     const name = nameOf(channel, credential);
     const until = this.refusals.get(name);
     if (until !== undefined && until <= monotonicMs()) this.refusals.delete(name);
