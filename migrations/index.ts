@@ -53,6 +53,7 @@ import { RecordOutputLimits20261127090000 } from './20261127090000-record-output
 import { DropRecordCalls20261127170000 } from './20261127170000-drop-record-calls.js';
 import { CreateBackgroundResponses20261128090000 } from './20261128090000-create-background-responses.js';
 import { CreateConversations20261128100000 } from './20261128100000-create-conversations.js';
+import { RecordTransports20261128120000 } from './20261128120000-record-transports.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -110,4 +111,5 @@ export const migrations = [
   DropRecordCalls20261127170000,
   CreateBackgroundResponses20261128090000,
   CreateConversations20261128100000,
+  RecordTransports20261128120000,
 ];

@@ -15,9 +15,11 @@ import {
   type RequestLine,
   type StreamRenderer,
   type StreamTail,
+  type Transport,
   Waits,
 } from '../protocols/contract/index.js';
 import type { IncomingBody } from './body-reader.js';
+import type { CallSockets } from './upstream/upstream-sockets.js';
 
 const WARNINGS = 'x-relay-warnings';
 
@@ -137,6 +139,7 @@ export interface Arrival {
   readonly createdAt: number;
   /** Monotonic. */
   readonly startedMs: number;
+  readonly transport: Transport;
   /** Client address, stored because a closed socket has none. */
   readonly ip: string;
   /** Undefined without tracing. */
@@ -152,7 +155,8 @@ const arrivals = new WeakMap<FastifyRequest, Arrival>();
 export function noteArrival(request: FastifyRequest, trace?: CallTrace): void {
   const createdAt = idTime(request.id);
   if (createdAt === undefined) throw new TypeError(`Invalid request id "${request.id}".`);
-  arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip: addressOf(request), trace });
+  const transport = asksForWebSocket(request.headers) ? 'websocket' : 'http';
+  arrivals.set(request, { createdAt, startedMs: monotonicMs(), transport, ip: addressOf(request), trace });
 }
 
 /** Runs `work` in the context of a request, so that uncaught errors can be attributed to it. */
@@ -197,6 +201,8 @@ export interface IncomingCall {
   readonly line: RequestLine;
   readonly arrival: Arrival;
   readonly body: IncomingBody;
+  /** Set if it arrived over a WebSocket. */
+  readonly sockets?: CallSockets;
 }
 
 /** Requires the key guard. */

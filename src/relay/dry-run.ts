@@ -16,7 +16,7 @@ import {
   type AdmissionTrialResult,
 } from './billing/index.js';
 import { CallLimits } from './call-limits.js';
-import { passesVerbatim } from './exchange.js';
+import { passesVerbatim } from './prepared-request.js';
 import { ChannelSelection, type ModelOutlook, type Prospect } from './routing/index.js';
 
 /** A key, or a new key with default settings of an account. */

@@ -1,43 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import { catchError, defer, isObservable, map, type Observable, switchMap, throwError, timeout } from 'rxjs';
-import { type Channel, type ChannelTimeouts, upstreamModel } from '../catalog/channels/index.js';
+import { catchError, defer, isObservable, type Observable, switchMap, throwError, timeout } from 'rxjs';
+import type { Channel, ChannelTimeouts } from '../catalog/channels/index.js';
 import { AppError, monotonicMs, recordedMessage } from '../platform/shared/index.js';
 import {
-  type Call,
   type FinishedCompaction,
   type Flow,
   type Frame,
   passUsage,
-  type ProtocolAdapter,
-  type ProtocolId,
-  TranslationWarnings,
   type UpstreamAdapter,
+  UpstreamRefusal,
   type UpstreamRequest,
-  type UpstreamTarget,
-  type VerbatimLane,
 } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import type { Admission, AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
+import type { AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
 import type { ReplyState } from './call-context.js';
 import { compactedFirst } from './compaction-pass.js';
 import { lane, type LaneOutlet } from './lane.js';
+import {
+  type PreparedRequest,
+  prepareMessages,
+  prepareRequest,
+  type RunningCall,
+  translateRequest,
+} from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
-import { NotForThisChannel, TranslationTooSlow } from './relay.errors.js';
+import { TranslationTooSlow } from './relay.errors.js';
 import { ResponseStore } from './response-store.js';
 import type { FrameOutlet } from './response-stream.js';
 import type { Assignment } from './routing/index.js';
 import type { CallTranslation } from './call-translation.js';
-import type { TranslatedRequest, Translator } from './translation.service.js';
-import { UpstreamClient } from './upstream/upstream-client.js';
-
-/** An admitted call in progress. */
-export interface RunningCall {
-  readonly ticket: Ticket;
-  readonly admission: Admission;
-  readonly response: ReplyState;
-  /** Of the protocol of the response; the request is in the call's own. */
-  readonly responseAdapter: ProtocolAdapter;
-}
+import type { Translator } from './translation.service.js';
+import { UpstreamClient, type UpstreamPart } from './upstream/upstream-client.js';
+import { SocketLost } from './upstream/upstream-socket.js';
 
 /** One request to one upstream. */
 interface AttemptContext {
@@ -68,7 +62,6 @@ export class Exchange {
   frames(running: RunningCall, assignment: Assignment, translator: Translator, totalMs: number): Observable<Frame> {
     return defer(() => {
       const adapter = this.adapters.upstreamAdapter(assignment.channel.protocol);
-      const prepared = prepareRequest(running, assignment.channel, adapter, translator);
       const begunMs = monotonicMs();
       const leftMs = (): number => Math.max(1, totalMs - (monotonicMs() - begunMs));
       const ask = (ready: PreparedRequest, finished?: FinishedCompaction): Observable<Frame> => {
@@ -78,7 +71,21 @@ export class Exchange {
           whenPrepared(translateRequest(ready.target, adapter, translator, done), leftMs(), (next) => ask(next, done));
         return compactedFirst(this.ask(ready, context), ready.translation, goOn);
       };
-      return whenPrepared(prepared, totalMs, ask);
+      const send = (ways: readonly Preparation[]): Observable<Frame> => {
+        const [prepare = overHttp, ...others] = ways;
+        const frames = whenPrepared(prepare(), leftMs(), ask);
+        if (prepare === overHttp) return frames;
+        return frames.pipe(
+          catchError((error: unknown) => {
+            if (running.response.committed) throw error;
+            if (error instanceof SocketLost) return send([overHttp]);
+            if (others.length > 1 && isForgotten(error)) return send(others);
+            throw error;
+          }),
+        );
+      };
+      const overHttp = (): ReturnType<Preparation> => prepareRequest(running, assignment.channel, adapter, translator);
+      return send([...prepareMessages(running, assignment, adapter, translator), overHttp]);
     });
   }
 
@@ -87,7 +94,7 @@ export class Exchange {
     { running, assignment, adapter, translator, totalMs, finished }: AttemptContext,
   ): Observable<Frame> {
     const { ticket, response } = running;
-    const { channel, credential } = assignment;
+    const { channel } = assignment;
     const { call } = ticket;
     const { target, request, translation, warnings, stopsSent } = prepared;
     // Also clears the warnings of a failed attempt.
@@ -95,6 +102,7 @@ export class Exchange {
     const attempt = ticket.beginAttempt(
       {
         ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
+        transport: prepared.socket === undefined ? 'http' : 'websocket',
         isTierLeftOut: warnings.has('unsupported_parameter', 'service_tier'),
       },
       finished && passUsage(finished),
@@ -113,10 +121,23 @@ export class Exchange {
       stopsSent,
       timings: this.timings,
     };
-    const frames = this.client
-      .open(channel, credential, traced(request, ticket, channel, adapter), response.flow)
-      .pipe(lane(context, (out) => new AttemptWatch(out, attempt, response, limits)));
+    const frames = this.open(
+      { ...prepared, request: traced(request, ticket, channel, adapter) },
+      running,
+      assignment,
+    ).pipe(lane(context, (out) => new AttemptWatch(out, attempt, response, limits)));
     return translation?.compaction === 'first' ? frames : this.storing(frames, running, assignment, translation);
+  }
+
+  private open(
+    { request, socket }: PreparedRequest,
+    { response, sockets }: RunningCall,
+    assignment: Assignment,
+  ): Observable<UpstreamPart> {
+    const { channel, credential } = assignment;
+    if (socket !== undefined && sockets !== undefined)
+      return sockets.exchange(assignment, request, socket, response.flow);
+    return this.client.open(channel, credential, request, response.flow);
   }
 
   private storing(
@@ -131,6 +152,12 @@ export class Exchange {
   }
 }
 
+type Preparation = () => PreparedRequest | Observable<PreparedRequest>;
+
+/** The upstream does not keep the previous response any more. */
+const isForgotten = (error: unknown): boolean =>
+  error instanceof UpstreamRefusal && error.code === 'previous_response_not_found';
+
 function whenPrepared(
   prepared: PreparedRequest | Observable<PreparedRequest>,
   limitMs: number,
@@ -142,107 +169,6 @@ function whenPrepared(
     switchMap((ready) => use(ready)),
   );
 }
-
-/** A request ready to be sent, and what is needed to read its response. */
-interface PreparedRequest {
-  readonly target: UpstreamTarget;
-  readonly request: UpstreamRequest;
-  /** Undefined for verbatim requests. */
-  readonly translation: CallTranslation | undefined;
-  readonly warnings: TranslationWarnings;
-  /** Number of stop sequences sent upstream. */
-  readonly stopsSent: number;
-}
-
-/**
- * Synchronous unless a large request is translated.
- * @param translator reads the request if the upstream's protocol differs
- * @throws AppError of the adapter; NotForThisChannel when the protocol cannot express the request
- */
-function prepareRequest(
-  running: RunningCall,
-  channel: Channel,
-  adapter: UpstreamAdapter,
-  translator: Translator,
-): PreparedRequest | Observable<PreparedRequest> {
-  const { call } = running.ticket;
-  if (passesVerbatim(call, running.responseAdapter.id, channel, adapter)) {
-    const input = translator.completeInput();
-    const target = { ...targetOf(running, channel, false), ...(input !== undefined && { input }) };
-    // A verbatim request sends everything.
-    const whole = { translation: undefined, warnings: new TranslationWarnings(false), stopsSent: Infinity };
-    return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
-  }
-  return translateRequest(targetOf(running, channel, true), adapter, translator);
-}
-
-/**
- * The request in the upstream's protocol.
- * @param finished compaction of the conversation, if it was compacted first
- */
-function translateRequest(
-  target: UpstreamTarget,
-  adapter: UpstreamAdapter,
-  translator: Translator,
-  finished?: FinishedCompaction,
-): PreparedRequest | Observable<PreparedRequest> {
-  const prepared = ({ request, translation, warnings }: TranslatedRequest): PreparedRequest => ({
-    target,
-    request,
-    translation,
-    warnings,
-    stopsSent: request.stopSequencesSent ?? 0,
-  });
-  try {
-    const built = translator.build(adapter, target, finished);
-    if (!isObservable(built)) return prepared(built);
-    return built.pipe(
-      map(prepared),
-      catchError((error: unknown) => throwError(() => unfit(error))),
-    );
-  } catch (error) {
-    throw unfit(error);
-  }
-}
-
-const unfit = (error: unknown): unknown =>
-  error instanceof AppError && error.kind === 'invalid_request' ? new NotForThisChannel(error) : error;
-
-/**
- * Whether the client's bytes are sent unchanged: the upstream uses the same protocol, the response form matches, and it
- * can compact conversations if necessary.
- */
-export function passesVerbatim(
-  { protocol, head }: Pick<Call, 'protocol' | 'head'>,
-  responseProtocol: ProtocolId,
-  channel: Channel,
-  adapter: Pick<UpstreamAdapter, 'verbatim'>,
-): adapter is { readonly verbatim: VerbatimLane } {
-  const isNative = adapter.verbatim !== undefined && channel.protocol === protocol && responseProtocol === protocol;
-  const folds = channel.flags['forceUpstreamStream'] === true && !head.stream;
-  const summarizes = head.compacts === true && channel.flags['compaction'] === false;
-  return isNative && !folds && !summarizes;
-}
-
-function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {
-  const { model, caller } = admission.plan;
-  const flags = { ...model.capabilities, ...channel.flags };
-  // Streaming upstream shows progress of long responses; a client without streaming gets them collected.
-  const folds = translated && flags['forceUpstreamStream'] !== false;
-  return {
-    model: upstreamModel(channel, model.name),
-    outputLimit: admission.outputLimit,
-    flags,
-    stream: ticket.call.head.stream || folds,
-    maxOutputTokens: model.maxOutputTokens,
-    mayStore: caller.storesResponses,
-    family: channel.family,
-    namedModels: admission.plan.namedModels && namedUpstream(channel, admission.plan.namedModels.keys()),
-  };
-}
-
-const namedUpstream = (channel: Channel, names: Iterable<string>): ReadonlyMap<string, string> =>
-  new Map(Array.from(names, (name) => [name, upstreamModel(channel, name)]));
 
 function attemptTarget({ channel, credential }: Assignment, model: string, sentModel: string): AttemptTarget {
   const { name, protocol, credentials, costs } = channel;

@@ -5,7 +5,8 @@ import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
 import { misfitOf, onceResolved } from './admission-control.js';
 import { type Ticket, unpricedTool } from './billing/index.js';
-import { Exchange, type RunningCall } from './exchange.js';
+import { Exchange } from './exchange.js';
+import type { RunningCall } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
 import { NotForThisChannel } from './relay.errors.js';
 import { admitsReferences, pinnedOrigin, type ResolvedReferences, ResponseStore } from './response-store.js';
@@ -217,7 +218,7 @@ export class Attempts {
     references: ResolvedReferences = {},
   ): Observable<Frame> {
     const { previous, state } = references;
-    const { ticket, admission, responseAdapter } = running;
+    const { ticket, admission, responseAdapter, sockets } = running;
     const { call } = ticket;
     const { group, model, caller, namedModels } = admission.plan;
     const unpriced = unpricedTool(call.head, [model, ...(namedModels?.values() ?? [])]);
@@ -229,7 +230,7 @@ export class Attempts {
       accountId: caller.accountId,
       admits: (channel) => admitsReferences(references, channel) && misfitOf(channel, call, unpriced) === undefined,
       pinned: pinnedOrigin(references),
-      preferred: previous?.origin,
+      preferred: previous?.origin ?? sockets?.origin,
     });
     const storesInput = this.responses.stores({ call, caller, responseAdapter });
     const translatable = { call, responseAdapter, caller, request, previous, storesInput };

@@ -67,6 +67,7 @@ const renderGeneration = (call: RecordedCall): JsonObject => ({
   group: call.group,
   protocol: call.protocol,
   stream: call.stream,
+  transport: call.transport,
   effort: call.effort || null,
   service_tier: call.snapshot?.service_tier ?? null,
   status: call.status,

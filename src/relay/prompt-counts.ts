@@ -112,9 +112,10 @@ export class PromptCounts {
     const body = await this.bodies.read(request.raw, reader, caller.accountId);
     try {
       const head = reader.end(body);
-      const { createdAt, ip } = arrivalOf(request);
+      const { createdAt, transport, ip } = arrivalOf(request);
+      const { protocol } = endpoint;
       const line = requestLineOf(request);
-      const call: Call = { id: request.id, createdAt, protocol: endpoint.protocol, request: line, ip, head, body };
+      const call: Call = { id: request.id, createdAt, protocol, request: line, transport, ip, head, body };
       this.models.permitted(head.model, caller);
       const response = await this.upstreams.ask(endpoint, call, caller);
       return response ?? endpoint.render(await this.count(call));

@@ -49,6 +49,7 @@ import { TracingModule } from './tracing/tracing.js';
 import { GoogleTokens } from './upstream/google-tokens.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { UpstreamPools } from './upstream/upstream-pools.js';
+import { UpstreamSockets } from './upstream/upstream-sockets.js';
 
 @Module({
   imports: [
@@ -116,6 +117,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     UpstreamPromptCounts,
     UpstreamClient,
     UpstreamPools,
+    UpstreamSockets,
     WebSockets,
   ],
   exports: [

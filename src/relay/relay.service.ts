@@ -21,6 +21,7 @@ import { Attempts } from './failover.js';
 import type { RequestReader } from './protocol-detection.js';
 import { Replies } from './replies.js';
 import { type SharedResponse, SharedResponseRegistry } from './shared-response.js';
+import type { CallSockets } from './upstream/upstream-sockets.js';
 
 interface ReceivedCall {
   /** In the protocol of the request. */
@@ -29,6 +30,7 @@ interface ReceivedCall {
   /** Of the protocol of the response. */
   readonly responseAdapter: ProtocolAdapter;
   readonly body: HeldBody;
+  readonly sockets: CallSockets | undefined;
   /** Set if the client sent an idempotency key. */
   readonly share: Share | undefined;
 }
@@ -130,7 +132,7 @@ export class RelayService {
    * @param idempotencyKey no other process runs a call with it at the same time
    */
   run(
-    { call, requestAdapter, responseAdapter }: Omit<ReceivedCall, 'body' | 'share'>,
+    { call, requestAdapter, responseAdapter, sockets }: Omit<ReceivedCall, 'body' | 'share'>,
     caller: Caller,
     response: ReplyState,
     idempotencyKey?: string,
@@ -143,7 +145,7 @@ export class RelayService {
         if (outputLimit !== undefined) response.headers['x-relay-output-limit'] = String(outputLimit);
         // A hold in progress was awaited; now the call ends.
         if (response.interruption.error !== undefined) throw response.interruption.error;
-        return this.attempts.frames({ ticket, admission, response, responseAdapter });
+        return this.attempts.frames({ ticket, admission, response, responseAdapter, sockets });
       };
       return this.admissionControl
         .admit({ ticket, response, responseAdapter, idempotencyKey }, whenAdmitted)
@@ -172,14 +174,14 @@ export class RelayService {
 
   private async read(
     requestReader: RequestReader,
-    { id, caller, line, arrival, body: arriving }: IncomingCall,
+    { id, caller, line, arrival, body: arriving, sockets }: IncomingCall,
   ): Promise<Omit<ReceivedCall, 'share'>> {
     const body = await this.bodies.read(arriving, requestReader, caller.accountId);
     try {
       const { requestAdapter, responseAdapter, head } = await requestReader.end(body);
-      const { createdAt, ip, trace } = arrival;
-      const call = { id, createdAt, protocol: requestAdapter.id, request: line, ip, head, body, trace };
-      return { call, requestAdapter, responseAdapter, body };
+      const { createdAt, transport, ip, trace } = arrival;
+      const call = { id, createdAt, protocol: requestAdapter.id, request: line, transport, ip, head, body, trace };
+      return { call, requestAdapter, responseAdapter, body, sockets };
     } catch (error) {
       body.drop();
       throw error;

@@ -44,7 +44,7 @@ export type TranslationTask =
     };
 
 export type TranslationJob = TranslationTask & {
-  readonly call: Pick<Call, 'id' | 'createdAt' | 'protocol' | 'request' | 'ip'>;
+  readonly call: Pick<Call, 'id' | 'createdAt' | 'protocol' | 'request' | 'transport' | 'ip'>;
   readonly body: Uint8Array;
   /** The earlier responses it refers to. */
   readonly found: FoundResponses | undefined;

@@ -179,11 +179,11 @@ export class TranslationService {
 
   private run(
     accountId: string,
-    { id, createdAt, protocol, request, ip, head, body }: Call,
+    { id, createdAt, protocol, request, transport, ip, head, body }: Call,
     task: TranslationTask,
     previous?: PreviousResponses,
   ): Observable<TranslationReply> {
-    const job = { ...task, call: { id, createdAt, protocol, request, ip }, found: previous?.found };
+    const job = { ...task, call: { id, createdAt, protocol, request, transport, ip }, found: previous?.found };
     const referencedLength = previous?.length ?? 0;
     return this.queue.run({ accountId, job, body, values: head.size.values ?? 0, referencedLength });
   }

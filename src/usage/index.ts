@@ -8,6 +8,7 @@ export {
   RESULT_LABELS,
   RESULT_TONES,
   type SnapshotView,
+  TRANSPORT_LABELS,
   type UpstreamReport,
 } from './calls/recorded-call.js';
 export {

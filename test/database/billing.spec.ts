@@ -37,7 +37,8 @@ const ATTEMPT = {
   cost_version: 'cst_9',
   upstream_cost: '10',
   upstream_request_id: 'up-11',
-};
+  transport: 'websocket',
+} as const;
 
 describe('admission and settlement', () => {
   let bench: BillingBench;
@@ -167,6 +168,7 @@ describe('admission and settlement', () => {
         waits: JSON.stringify(waits),
         upstream_cost: '12',
         output_limit: 4096,
+        transport: 'websocket',
         snapshot: '{"price":"1"}',
         lines: '[{"item":"input"}]',
         attempt_rows: [attempt],
@@ -187,6 +189,7 @@ describe('admission and settlement', () => {
       lines: [{ item: 'input' }],
       upstream_report: null,
       output_limit: '4096',
+      transport: 'websocket',
       entry_id: expect.stringMatching(/^led_/),
     });
     await expect(sql.query('SELECT * FROM call_attempts')).resolves.toEqual([{ ...attempt, created_at }]);

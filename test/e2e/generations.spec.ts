@@ -57,6 +57,7 @@ describe('GET /v1/generations/ID', () => {
       group: 'saver',
       protocol,
       stream: true,
+      transport: 'http',
       effort: null,
       service_tier: null,
       status: 'succeeded',

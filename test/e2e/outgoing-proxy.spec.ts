@@ -13,7 +13,9 @@ import {
   ScriptedUpstream,
   streamHead,
 } from '../support/scripted-upstream.js';
+import { ScriptedSockets } from '../support/scripted-sockets.js';
 import { Service } from '../support/service.js';
+import { SocketClient } from '../support/socket-client.js';
 import { AUTHORITY_FILE, NAME, TlsFront } from '../support/tls-front.js';
 
 /** The promise is 100 ms; the rest is for a busy machine. */
@@ -38,7 +40,7 @@ ${entries
   .flatMap(([name, url]) =>
     PROTOCOLS.map(
       (protocol) =>
-        `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], models: [${name}], flags: { nativeOnly: true }, timeouts: { connect_ms: 1000 } }`,
+        `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], models: [${name}], flags: { nativeOnly: true, websocket: ${protocol === 'responses'} }, timeouts: { connect_ms: 1000 } }`,
     ),
   )
   .join('\n')}
@@ -92,6 +94,17 @@ describe('upstreams behind a proxy', () => {
       expect([response.status, await response.text()]).toEqual([200, expect.stringMatching(/"Hel/)]);
       expect((await upstream.nextRequest()).headers.host).toBe(`${NAME}:8443`);
     }
+  });
+
+  it('are asked through it over WebSockets too', async () => {
+    const sockets = new ScriptedSockets(upstream.server);
+    const client = await SocketClient.open(service.address, key);
+    await client.respond({ model: 'proxied', input: 'Hello' });
+    await client.close();
+    expect(sockets.connections.map(({ headers }) => headers.host)).toEqual([`${NAME}:8443`]);
+    expect(proxy.asked.map(({ authority }) => authority)).toEqual([`${NAME}:8443`]);
+    expect(upstream.requests).toEqual([]);
+    sockets.reset();
   });
 
   it('are named to it with their port, beside the proxy’s own user and password, which go no further', async () => {

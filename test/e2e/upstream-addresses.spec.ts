@@ -5,6 +5,8 @@ import { CatalogService } from '../../src/catalog/index.js';
 import { expectError, expectFreeRow, UPSTREAM_ERROR } from '../support/api-errors.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { ScriptedSockets } from '../support/scripted-sockets.js';
+import { SocketClient } from '../support/socket-client.js';
 import { end, head, type JsonObject, ScriptedUpstream } from '../support/scripted-upstream.js';
 
 const PRIVATE = /169\.254|metadata|internal|127\.0\.0\.1|localhost/i;
@@ -80,6 +82,36 @@ ${PROTOCOLS.map((protocol) => `  - { name: led-${protocol}, protocol: ${protocol
     expect(await expectError(protocol, response, UPSTREAM_ERROR)).not.toMatch(PRIVATE);
     const row = await expectFreeRow(relay, caller, response, { status: 'failed', error_reason: 'upstream_error' });
     expect(row['error_message']).not.toMatch(PRIVATE);
+  });
+
+  it('is looked at for WebSockets too, whatever a name led to before', async () => {
+    const sockets = new ScriptedSockets(relay.upstream.server);
+    let leadsTo = '127.0.0.1';
+    jest
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_host: string, _options: object, done: (error: null, found: object[]) => void) =>
+        done(null, [{ address: leadsTo, family: 4 }])) as unknown as typeof dns.lookup);
+    const { port } = new URL(relay.upstream.url);
+    await relay.applyCatalog(`
+models: [{ name: socket, context_window: 1000, max_output_tokens: 1000, prices: free }]
+channels:
+  - { name: socket, protocol: responses, base_url: "http://sockets.test:${port}/v1", credentials: [x], models: [socket],
+      flags: { websocket: true } }`);
+    const request = { model: 'socket', input: 'Hello' };
+    for (const [address, type] of [
+      ['127.0.0.1', 'response.completed'],
+      ['169.254.169.254', 'error'],
+    ] as const) {
+      leadsTo = address;
+      const client = await SocketClient.open(relay.url, caller.key);
+      client.create(request);
+      const { error } = await client.message(type);
+      expect(JSON.stringify(error ?? {})).not.toMatch(PRIVATE);
+      await client.close();
+    }
+    expect(sockets.handshakes).toHaveLength(1);
+    expect(relay.upstream.requests).toEqual([]);
+    sockets.reset();
   });
 
   it.each(['169.254.169.254', 'fe80::1', '0.0.0.0', '::ffff:169.254.169.254'])(

@@ -76,12 +76,15 @@ describe('the pages of the usage log', () => {
     );
   });
 
-  it('shows the output limit of a request', async () => {
+  it('shows transport and output limit of a request if they are known', async () => {
     await (await relay.post('/v1/messages', ann.key, aRequest('messages', { max_tokens: 1234 }))).text();
-    expect(await page(`${LOG}/${(await relay.onlyCall(ann)).id}`)).toMatch(
-      /<dt>Output limit<\/dt>\s*<dd>1,234 tokens<\/dd>/,
-    );
-    expect(await page(`${LOG}/${await row(ann, 5)}`)).not.toContain('Output limit');
+    const { id } = await relay.onlyCall(ann);
+    const html = await page(`${LOG}/${id}`);
+    expect(html).toMatch(/<dt>Output limit<\/dt>\s*<dd>1,234 tokens<\/dd>/);
+    expect(html).toContain('<dt>Transport</dt><dd>HTTP</dd>');
+    await relay.get(DataSource).query(`UPDATE calls SET transport = 'websocket' WHERE id = $1`, [id]);
+    expect(await page(`${LOG}/${id}`)).toContain('<dt>Transport</dt><dd>WebSocket</dd>');
+    expect(await page(`${LOG}/${await row(ann, 5)}`)).not.toMatch(/Output limit|Transport/);
   });
 
   it('are signed-in users', async () => {
@@ -188,7 +191,7 @@ describe('the pages of the usage log', () => {
     expect(html).toContain('<option value="real">');
     expect(html).not.toContain('<option value="made-up">');
     const csv = (await browser.get(`${LOG}.csv?result=refused`)).text.trim().split('\n').slice(1);
-    expect(csv.map((line) => line.split(',').at(-1))).toEqual(['refused', 'refused']);
+    expect(csv.map((line) => line.split(',').at(-2))).toEqual(['refused', 'refused']);
     expect(await page(`/keys/${ann.keyId}/leaked`)).toContain('1 rejected');
     expect((await page(`/keys/${ann.keyId}`)).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')).toContain(
       'real 2 1 1 ',

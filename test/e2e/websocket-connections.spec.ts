@@ -67,7 +67,10 @@ describe('connections of Responses over WebSocket', () => {
       await relay.get(ApiKeyService).disable(caller.keyId);
       const inside = { 'x-forwarded-for': '203.0.113.1' };
       await eventually(async () => expectError('responses', await handshake(inside), INVALID_TOKEN));
-      expect((await relay.calls(caller)).map(({ status }) => status)).toEqual(['refused', 'refused']);
+      expect((await relay.calls(caller)).map(({ status, transport }) => [status, transport])).toEqual([
+        ['refused', 'websocket'],
+        ['refused', 'websocket'],
+      ]);
     });
 
     it.each(['api_key', 'key', 'token', 'access_token', 'Authorization'])('unless the query has a %s', async (name) => {

@@ -63,6 +63,7 @@ describe('Responses over WebSocket', () => {
     expect(await world.relay.onlyCall(world.caller)).toMatchObject({
       status: 'succeeded',
       stream: true,
+      transport: 'websocket',
       protocol: 'responses',
       upstream_protocol: upstream,
       cost: COST,

@@ -72,6 +72,7 @@ export const finished = (
   waits: null,
   upstream_report: null,
   output_limit: null,
+  transport: 'http',
   ...overrides,
 });
 
@@ -99,5 +100,6 @@ export const attemptOf = (
   cost_version: null,
   upstream_cost: null,
   upstream_request_id: '',
+  transport: 'http',
   ...overrides,
 });

@@ -21,7 +21,7 @@ export function aCall(protocol: ProtocolAdapter, body: string | object, options:
   const request = aRequestLine({ method: 'POST', path: protocol.callPaths[0] ?? '', ...line });
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const head = protocol.headReader(request).end({ bytes });
-  return { id, createdAt, protocol: protocol.id, request, ip: '::1', head, body: { bytes } };
+  return { id, createdAt, protocol: protocol.id, request, transport: 'http', ip: '::1', head, body: { bytes } };
 }
 
 export const aRequestLine = (overrides: Partial<RequestLine> = {}): RequestLine => ({

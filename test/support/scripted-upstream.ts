@@ -36,7 +36,7 @@ export class ScriptedUpstream {
   readonly #failures: unknown[] = [];
 
   private constructor(
-    private readonly server: Server,
+    readonly server: Server,
     /** `http://127.0.0.1:PORT` */
     readonly origin: string,
   ) {}

@@ -72,7 +72,7 @@ export class CallPlayer {
     const error = await this.keys.renew(caller, call.ip).catch((thrown: unknown) => thrown);
     if (!(error instanceof RefusedKey)) throw new TypeError(`The key "${caller.keyName}" is not refused.`);
     const id = newId('req', call.createdAt);
-    await this.billing.refuse({ ...call, id, caller, startedMs: monotonicMs() }, error);
+    await this.billing.refuse({ ...call, id, caller, transport: 'http', startedMs: monotonicMs() }, error);
   }
 
   private refuse(call: Call, caller: Caller, error: AppError): Promise<void> {
@@ -94,6 +94,7 @@ function callOf({ createdAt, ip, stream, effort, outputLimit, usage, offers: [{ 
     createdAt,
     protocol: channel.protocol,
     request: { method: 'POST', path: '', query: '', headers: {} },
+    transport: 'http',
     ip,
     head: { model: model.name, stream, outputLimit, choices: 1, effort, size, fields: NO_FIELDS },
     body: { bytes: Buffer.alloc(0) },

@@ -1,6 +1,6 @@
 import { count, exactUsd } from '../../platform/format/index.js';
 import type { WaitRecord, WaitRecords } from '../../protocols/contract/index.js';
-import type { CallAttempt, RecordedCall } from '../../usage/index.js';
+import { type CallAttempt, type RecordedCall, TRANSPORT_LABELS } from '../../usage/index.js';
 import type { WaterfallStep } from '../web/index.js';
 
 /** End of the timeline: milliseconds from the arrival of a finished call until it was sent to be recorded. */
@@ -222,11 +222,12 @@ const pauseStep = (
 });
 
 function outcomeText(attempt: CallAttempt, asAdmin: boolean): string {
-  const { outcome, upstreamStatus, channel, credential, upstreamModel } = attempt;
+  const { outcome, upstreamStatus, channel, credential, upstreamModel, transport } = attempt;
   const result = outcome === 'succeeded' ? 'completed' : outcome.replaceAll('_', ' ');
   if (!asAdmin) return result;
   const account = (credential ?? 1) > 1 ? `credential ${credential}` : '';
-  return [result, upstreamStatus, channel, account, upstreamModel]
+  const socket = transport === 'websocket' ? TRANSPORT_LABELS.websocket : '';
+  return [result, upstreamStatus, channel, account, upstreamModel, socket]
     .filter((part) => part !== null && part !== '')
     .join(', ');
 }

@@ -5,6 +5,7 @@ import {
   type RecordedCall,
   RESULT_LABELS,
   RESULT_TONES,
+  TRANSPORT_LABELS,
   type UpstreamReport,
 } from '../../usage/index.js';
 import { protocolNames, shareBar, waterfall } from '../web/index.js';
@@ -136,6 +137,7 @@ const factsOf = (call: RecordedCall): readonly Fact[] =>
   [
     { label: 'Protocol', text: protocolText(call) },
     { label: 'Translated to', text: translatedTo(call) },
+    { label: 'Transport', text: call.transport === null ? '' : TRANSPORT_LABELS[call.transport] },
     { label: 'Group', text: describeGroup(call) },
     { label: 'Effort', text: call.effort },
     { label: 'Output limit', text: call.outputLimit === null ? '' : `${count(call.outputLimit)} tokens` },

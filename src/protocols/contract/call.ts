@@ -161,6 +161,9 @@ export interface CallHead {
   readonly fields: JsonFields;
 }
 
+/** How a request and its response travel. */
+export type Transport = 'http' | 'websocket';
+
 /** One request for a model response. Immutable. */
 export interface Call {
   /** `req_…`, also the ID of its row. Contains the time of arrival. */
@@ -168,6 +171,7 @@ export interface Call {
   readonly createdAt: number;
   readonly protocol: ProtocolId;
   readonly request: RequestLine;
+  readonly transport: Transport;
   readonly ip: string;
   readonly head: CallHead;
   readonly body: CallBody;

@@ -66,6 +66,7 @@ export {
   servedByIn,
   tierIn,
   type TokenUsage,
+  type Transport,
   type TracedUpstream,
   type UsagePass,
   withParts,
@@ -169,6 +170,7 @@ export {
   type UpstreamTarget,
 } from './upstream-request.js';
 export type {
+  Continuation,
   SocketAction,
   SocketArrival,
   SocketMessageReader,
@@ -179,10 +181,12 @@ export type {
 export type {
   MeterReading,
   BuildContext,
+  SocketReading,
   StreamDecoder,
   StreamMeter,
   UpstreamAdapter,
   UpstreamHeaders,
+  UpstreamSocketProtocol,
   VerbatimLane,
 } from './upstream-adapter.js';
 export {

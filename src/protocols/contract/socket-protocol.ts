@@ -57,11 +57,19 @@ export interface SocketMessageReader {
 export interface SocketTurn {
   /** `req_…` */
   readonly id: string;
+  /** Turns with the same one run one after the other; undefined: those without one. */
+  readonly streamId: string | undefined;
+}
+
+/** The same request as the body of a call, without what the upstream knows if it keeps the previous response. */
+export interface Continuation {
+  readonly previousId: string;
+  body(): Buffer;
 }
 
 export type SocketAction =
   | { readonly type: 'send'; readonly text: string | Uint8Array }
   /** Start a call with this body, whose response is streamed. */
-  | { readonly type: 'call'; readonly turn: SocketTurn; readonly body: Buffer }
+  | { readonly type: 'call'; readonly turn: SocketTurn; readonly body: Buffer; readonly continuation?: Continuation }
   /** Check a request without running it. */
   | { readonly type: 'warm_up'; readonly turn: SocketTurn; readonly body: Buffer };

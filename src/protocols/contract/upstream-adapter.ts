@@ -52,6 +52,27 @@ export interface VerbatimLane {
   meterResponse(call: Call, body: Uint8Array): readonly CallSignal[];
 }
 
+/**
+ * WebSockets to an upstream: a call is one message, and each message of its response is an event of its stream. One
+ * call at a time. Pure.
+ */
+export interface UpstreamSocketProtocol {
+  /** As `rewriteRequest`: the headers are those of the handshake, the body is the message. */
+  rewriteMessage(call: Call, target: UpstreamTarget): UpstreamRequest;
+  read(message: Buffer): SocketReading;
+}
+
+export interface SocketReading {
+  /** An event of a stream. */
+  readonly event: Buffer;
+  /** The response has ended. */
+  readonly last: boolean;
+  /** ID of an ended response, which the next call on the socket may continue. */
+  readonly responseId: string | undefined;
+  /** What an HTTP response without a stream would have, if this is the first message: the request was rejected. */
+  readonly rejection: { readonly status: number; readonly headers: UpstreamHeaders } | undefined;
+}
+
 /** The upstream half of a protocol. Pure: no I/O, no clock, no IDs, no Nest. */
 export interface UpstreamAdapter {
   readonly id: ProtocolId;
@@ -61,6 +82,8 @@ export interface UpstreamAdapter {
   readonly defaultAuth: string;
   /** Absent if no client speaks this protocol or it is not implemented: calls are then translated. */
   readonly verbatim?: VerbatimLane;
+  /** WebSockets for calls in the verbatim lane. Absent: HTTP only. */
+  readonly socket?: UpstreamSocketProtocol;
   /**
    * Builds the request for a call of any protocol.
    * @throws AppError invalid_request naming the client's member that is not supported here; insufficient_quota when the

@@ -19,8 +19,11 @@ import { RESPONSES_MEMBERS } from './members.js';
 /** Protocol ID in channels and in the usage log. */
 export const RESPONSES = 'responses';
 
+/** Names of beta features, separated by commas. */
+export const BETA = 'openai-beta';
+
 /** Client headers that verbatim calls forward; translated calls forward none. */
-export const VERBATIM_HEADERS = ['openai-beta'] as const;
+export const VERBATIM_HEADERS = [BETA] as const;
 
 export const COMPACT_PATH = '/v1/responses/compact';
 /** The last input item: the response is a compaction. */

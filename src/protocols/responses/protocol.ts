@@ -19,7 +19,7 @@ import {
   upstreamHeaders,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
-import { COMPACT_PATH, VERBATIM_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
+import { BETA, COMPACT_PATH, VERBATIM_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
 import { renderFailure } from './response-object.js';
 import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
@@ -31,7 +31,6 @@ export const RESPONSES_PATH = '/v1/responses';
 
 /** Headers of the handshake; and the key that a repeated request would have, which cannot be that of every call. */
 const NOT_OF_CALLS: ReadonlySet<string> = new Set(['connection', 'upgrade', 'idempotency-key']);
-const BETA = 'openai-beta';
 const SOCKET_BETA = /^responses_websockets=/;
 
 /** The vendor's WebSocket mode. */

@@ -1,6 +1,7 @@
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import {
   type Call,
+  type Continuation,
   type JsonFields,
   JsonReader,
   NO_TOKENS,
@@ -192,7 +193,9 @@ export class ResponsesSession implements SocketSession {
     turn.settings = message.settings();
     const isChanged = continued !== undefined || items !== '';
     const body = message.body(isChanged ? { items, previousId: base } : undefined);
-    return [...abandoned, { type: message.isWarmUp ? 'warm_up' : 'call', turn, body }];
+    if (message.isWarmUp) return [...abandoned, { type: 'warm_up', turn, body }];
+    const continuation = continued && continuationOf(message, continued.id, joined(...steers));
+    return [...abandoned, { type: 'call', turn, body, ...(continuation && { continuation }) }];
   }
 
   private keptAs(id: string | undefined): KeptResponse | undefined {
@@ -293,6 +296,12 @@ export class ResponsesSession implements SocketSession {
     const data = { type: `response.steer.${outcome}`, sequence_number: this.sequence++, ...event };
     return send(withStreamId(JSON.stringify(data), lane?.streamId));
   }
+}
+
+/** Undefined if the message is too large to be kept for it. @param items of steers, in front of its own */
+function continuationOf(message: CreateMessage, previousId: string, items: string): Continuation | undefined {
+  if (message.size > MAX_KEPT_BYTES) return undefined;
+  return { previousId, body: () => message.body(items === '' ? undefined : { items, previousId }) };
 }
 
 /** Undefined if it is too large to be kept. */

@@ -14,6 +14,7 @@ import { Upstream } from '../decorators/index.js';
 import { buildRequest } from './build.js';
 import { decodeResponse, ResponsesDecoder } from './decoder.js';
 import { MIN_OUTPUT_TOKENS, RESPONSES } from './head.js';
+import { RESPONSES_UPSTREAM_SOCKET } from './upstream-socket.js';
 import { ResponsesVerbatim } from './verbatim.js';
 
 /** The upstream half of OpenAI's Responses. */
@@ -24,6 +25,7 @@ export class ResponsesUpstream implements UpstreamAdapter {
   readonly provider = 'openai';
   readonly defaultAuth = 'bearer';
   readonly verbatim = new ResponsesVerbatim();
+  readonly socket = RESPONSES_UPSTREAM_SOCKET;
   readonly modelListing = modelListing({ list: 'data', nameOf: idOf });
   readonly buildRequest = buildRequest;
   readonly decodeResponse = decodeResponse;

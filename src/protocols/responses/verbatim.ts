@@ -51,18 +51,12 @@ const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 export class ResponsesVerbatim implements VerbatimLane {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     const isCompaction = compactsOnly(call.request);
-    const edits = isCompaction
-      ? unlimited(target)
-      : [...limitEdits(call, target), ...storeEdits(call, target), ...backgroundEdits(call)];
+    const edits = isCompaction ? unlimited(target) : [...responseEdits(call, target), ...backgroundEdits(call)];
     return {
       path: isCompaction ? '/responses/compact' : '/responses',
       query: '',
       headers: upstreamHeaders(call, ...VERBATIM_HEADERS),
-      body: new SplicedBody(call.body, [
-        ...commonEdits(call, target, readCompaction),
-        ...storedEdits(call, target),
-        ...edits,
-      ]),
+      body: rewritten(call, target, edits),
     };
   }
 
@@ -77,6 +71,16 @@ export class ResponsesVerbatim implements VerbatimLane {
     return [...usageSignals(usage, body, TEXTS), ...createdIn(head, body, stateOfResponse)];
   }
 }
+
+/** The client's bytes with these and all common edits. */
+export const rewritten = (call: Call, target: UpstreamTarget, edits: readonly JsonEdit[]): SplicedBody =>
+  new SplicedBody(call.body, [...commonEdits(call, target, readCompaction), ...storedEdits(call, target), ...edits]);
+
+/** What requests for responses need wherever they are sent. */
+export const responseEdits = (call: Call, target: UpstreamTarget): readonly JsonEdit[] => [
+  ...limitEdits(call, target),
+  ...storeEdits(call, target),
+];
 
 /** Compactions made here are readable text for every upstream. */
 export function readCompaction({ type, encrypted_content: sealed }: JsonObject): string | undefined {

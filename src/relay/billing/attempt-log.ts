@@ -1,6 +1,6 @@
 import type { Channel, UpstreamCost } from '../../catalog/channels/index.js';
 import { monotonicMs } from '../../platform/shared/index.js';
-import type { ProtocolId, TokenUsage } from '../../protocols/contract/index.js';
+import type { ProtocolId, TokenUsage, Transport } from '../../protocols/contract/index.js';
 
 /** A row of `call_attempts`. Times in ms since its start; null: did not happen. */
 export interface AttemptRow {
@@ -30,6 +30,7 @@ export interface AttemptRow {
   readonly upstream_cost: string | null;
   /** The upstream's request ID; empty if none. */
   readonly upstream_request_id: string;
+  readonly transport: Transport;
 }
 
 /** Fields of the composite type `attempt`, in order. */
@@ -53,6 +54,7 @@ export const ATTEMPT = [
   'cost_version',
   'upstream_cost',
   'upstream_request_id',
+  'transport',
 ] as const satisfies readonly (keyof AttemptRow)[];
 
 /** Enough to distinguish errors; some upstreams send whole pages. */
@@ -65,6 +67,8 @@ export interface AttemptTarget {
   readonly upstreamModel: string;
   /** Index of the channel's credential, from 1; null if it has none. */
   readonly credential: number | null;
+  /** Default: HTTP. */
+  readonly transport?: Transport;
   /** The upstream's protocol has no service tier. */
   readonly isTierLeftOut?: boolean;
   /** Upstream cost of the model; undefined: unknown. */
@@ -206,6 +210,7 @@ export class AttemptLog {
       cost_version: this.cost?.version ?? null,
       upstream_cost: cost?.toString() ?? null,
       upstream_request_id: this.upstreamRequestId,
+      transport: this.target.transport ?? 'http',
     };
   }
 

@@ -5,6 +5,7 @@ import {
   type CallTrace,
   type ProtocolId,
   type TokenUsage,
+  type Transport,
   withPasses,
 } from '../../protocols/contract/index.js';
 import type { AttemptRow } from './attempt-log.js';
@@ -71,6 +72,8 @@ export interface CallRow {
   readonly upstream_report: string | null;
   /** Requested max output tokens; null: none. */
   readonly output_limit: number | null;
+  /** Of the client; null: unknown. */
+  readonly transport: Transport | null;
 }
 
 /** Fields of the composite type `settlement`, in order. */
@@ -109,6 +112,7 @@ export const SETTLEMENT = [
   'waits',
   'upstream_report',
   'output_limit',
+  'transport',
 ] as const satisfies readonly (keyof CallRow)[];
 
 /** A call rejected before or because of its body. */
@@ -116,6 +120,7 @@ export interface RefusedCall {
   readonly id: string;
   readonly createdAt: number;
   readonly protocol: ProtocolId;
+  readonly transport: Transport;
   readonly ip: string;
   readonly caller: Pick<Caller, 'accountId' | 'keyId' | 'groupName'>;
   readonly startedMs: number;
@@ -170,7 +175,7 @@ export const unrecordedRow = (row: CallRow, error: AppError): CallRow => ({
   ...(row.stream ? { billing_basis: row.billing_basis === 'free' ? 'free' : 'partial' } : NOTHING_CHARGED),
 });
 
-/** The row of a call whose body was read, admitted or not. One literal, because copying 36 columns costs as much. */
+/** The row of a call whose body was read, admitted or not. One literal, because copying 37 columns costs as much. */
 export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number): CallRow {
   const { call, admission, caller, holding } = ticket;
   const { head } = call;
@@ -217,6 +222,7 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
     waits: waits === undefined ? null : JSON.stringify(waits),
     upstream_report: report,
     output_limit: head.outputLimit ?? null,
+    transport: call.transport,
   };
 }
 
@@ -243,6 +249,7 @@ export function refusedRow(refused: RefusedCall, error: AppError, durationMs: nu
     ...errorColumns(error),
     duration_ms: durationMs,
     ip: refused.ip,
+    transport: refused.transport,
   };
 }
 
@@ -368,4 +375,5 @@ const blank = (id: string, createdAt: number): CallRow => ({
   waits: null,
   upstream_report: null,
   output_limit: null,
+  transport: null,
 });

@@ -167,7 +167,7 @@ interface Base {
 const bases = new WeakMap<Channel, Base>();
 
 /** The channel's base URL and query plus the request's own. */
-function addressOf(channel: Channel, request: UpstreamRequest): { origin: string; path: string } {
+export function addressOf(channel: Channel, request: UpstreamRequest): { origin: string; path: string } {
   const base = bases.get(channel) ?? parse(channel);
   const own = request.query === '' ? '' : new URLSearchParams(request.query).toString();
   const query = [base.query, own].filter((part) => part !== '').join('&');
@@ -183,7 +183,7 @@ function parse(channel: Channel): Base {
 }
 
 /** The request's headers and the channel's own. */
-function headersFor(channel: Channel, request: UpstreamRequest): Record<string, string> {
+export function headersFor(channel: Channel, request: UpstreamRequest): Record<string, string> {
   return {
     ...request.headers,
     ...channel.headers,
@@ -192,7 +192,8 @@ function headersFor(channel: Channel, request: UpstreamRequest): Record<string, 
   };
 }
 
-function credentialHeader(channel: Channel, credential: Secret): Record<string, string> {
+/** The header that authorizes. */
+export function credentialHeader(channel: Channel, credential: Secret): Record<string, string> {
   if (channel.auth === 'bearer') return bearer(credential);
   return channel.auth === 'none' ? {} : { [channel.auth]: credential.reveal() };
 }

@@ -46,6 +46,16 @@ export class UpstreamPools implements OnApplicationShutdown {
     return pool;
   }
 
+  /** Checks IP addresses again, since stored channels may predate the rule. Names are resolved by the proxy. */
+  connectorFor(destination: URL, timeoutMs: number): buildConnector.connector {
+    if (isForbidden(destination.hostname))
+      return (_, callback) => callback(new ForbiddenAddress(destination.hostname), null);
+    const isProxied = destination.protocol === 'https:' && !bypassesProxy(destination, this.config.noProxy);
+    return this.proxy !== undefined && isProxied
+      ? tunnelThrough(this.proxy, timeoutMs)
+      : buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupAllowed });
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
     this.pools.clear();
@@ -53,16 +63,6 @@ export class UpstreamPools implements OnApplicationShutdown {
 
   private sum(of: (stats: Pool['stats']) => number): number {
     return this.bare.reduce((sum, { stats }) => sum + of(stats), 0);
-  }
-
-  /** Checks IP addresses again, since stored channels may predate the rule. Names are resolved by the proxy. */
-  private connectorFor(destination: URL, timeoutMs: number): buildConnector.connector {
-    if (isForbidden(destination.hostname))
-      return (_, callback) => callback(new ForbiddenAddress(destination.hostname), null);
-    const isProxied = destination.protocol === 'https:' && !bypassesProxy(destination, this.config.noProxy);
-    return this.proxy !== undefined && isProxied
-      ? tunnelThrough(this.proxy, timeoutMs)
-      : buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupAllowed });
   }
 }
 

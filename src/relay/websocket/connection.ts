@@ -16,6 +16,7 @@ import type { Bodies } from '../bodies.js';
 import type { BodyBudget, BodyShare } from '../body-budget.js';
 import { failureBytes, type OutgoingReply } from '../call-context.js';
 import type { RelayTimings } from '../relay-timings.js';
+import type { ConnectionSockets, UpstreamSockets } from '../upstream/upstream-sockets.js';
 import type { Handshake, SocketCalls } from './socket-calls.js';
 
 /** Close codes (RFC 6455, 7.4.1, and its registry). */
@@ -37,6 +38,7 @@ export interface ConnectionContext {
   readonly bodies: Bodies;
   readonly budget: BodyBudget;
   readonly timings: RelayTimings;
+  readonly upstreams: UpstreamSockets;
   /** Called whenever calls began or ended. */
   onChange(connection: SocketConnection): void;
   onClose(connection: SocketConnection): void;
@@ -46,6 +48,7 @@ export interface ConnectionContext {
 export class SocketConnection {
   private readonly logger = new Logger('WebSocket');
   private readonly session: SocketSession;
+  private readonly upstreams: ConnectionSockets;
   private readonly openedMs = monotonicMs();
   /** Ends calls whose client has left. */
   private readonly leaving = new Set<() => void>();
@@ -70,6 +73,7 @@ export class SocketConnection {
     private readonly requestId: string,
   ) {
     this.session = protocol.open();
+    this.upstreams = context.upstreams.forConnection();
     // Before the WebSocket's own listener, which ends messages.
     raw.prependListener('data', (chunk: Buffer) => this.onData(chunk));
     raw.on('drain', () => this.onDrain()).on('timeout', () => socket.terminate());
@@ -99,6 +103,7 @@ export class SocketConnection {
     if (!this.isAlive && !this.raw.writableNeedDrain) return this.socket.terminate();
     this.isAlive = false;
     this.socket.ping();
+    this.upstreams.sweep();
   }
 
   /** No calls begin from now on; closes once those in progress have ended. */
@@ -186,10 +191,11 @@ export class SocketConnection {
     let failure: AppError | undefined;
     try {
       if (action.type === 'warm_up') {
-        const call = await calls.check(this.handshake, turn.id, body);
+        const call = await calls.check(this.handshake, { id: turn.id, body });
         next = () => this.session.warmedUp(turn, call);
       } else {
-        failure = await calls.run(this.handshake, turn.id, body, (reply) => this.deliver(turn, reply));
+        const request = { id: turn.id, body, sockets: this.upstreams.forCall(turn.streamId, action.continuation) };
+        failure = await calls.run(this.handshake, request, (reply) => this.deliver(turn, reply));
         isReported = failure !== undefined;
       }
     } catch (thrown) {
@@ -307,6 +313,7 @@ export class SocketConnection {
     for (const leave of this.leaving) leave();
     this.leaving.clear();
     this.held.clear();
+    this.upstreams.close();
     this.context.onClose(this);
     this.logger.log({
       request_id: this.requestId,

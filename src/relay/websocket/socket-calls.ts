@@ -12,6 +12,7 @@ import { ProtocolDetection } from '../protocol-detection.js';
 import { RelayService } from '../relay.service.js';
 import { RunState } from '../run-state.js';
 import { Tracing } from '../tracing/tracing.js';
+import type { CallSockets } from '../upstream/upstream-sockets.js';
 
 /** The handshake of a connection, on which its calls are based. */
 export interface Handshake {
@@ -23,6 +24,14 @@ export interface Handshake {
   readonly ip: string;
   /** As of the last call. */
   caller: Caller;
+}
+
+/** One call of a connection. */
+export interface SocketRequest {
+  readonly id: string;
+  readonly body: Buffer;
+  /** To upstreams; absent if none is asked. */
+  readonly sockets?: CallSockets;
 }
 
 /** Requires for each call what a request of its own would require. */
@@ -43,15 +52,21 @@ export class SocketAdmission {
   }
 
   /** Checks key and load again. Rejections of known keys are recorded. @throws AppError */
-  async admitted(handshake: Handshake, id: string, body: Buffer, end: SocketResponseEnd): Promise<IncomingCall> {
+  async admitted(
+    handshake: Handshake,
+    { id, body, sockets }: SocketRequest,
+    end: SocketResponseEnd,
+  ): Promise<IncomingCall> {
     const { line, headers, rawHeaders, ip, adapter } = handshake;
-    const arrival = { createdAt: idTime(id) ?? Date.now(), startedMs: monotonicMs(), ip, trace: this.trace(line, end) };
+    const trace = this.trace(line, end);
+    const createdAt = idTime(id) ?? Date.now();
+    const arrival = { createdAt, startedMs: monotonicMs(), transport: 'websocket', ip, trace } as const;
     let caller: Caller | undefined;
     try {
       caller = await this.keys.callerIn(headers, rawHeaders, ip);
       handshake.caller = caller;
       this.guard.admit(end);
-      return { id, caller, line, arrival, body: bodyOf(body) };
+      return { id, caller, line, arrival, body: bodyOf(body), ...(sockets && { sockets }) };
     } catch (error) {
       await this.guard.record(error, { id, protocol: adapter.id, caller, arrival });
       throw error;
@@ -77,19 +92,18 @@ export class SocketCalls {
   /** A call like one over HTTP. @throws AppError when it is rejected, and what `deliver` throws */
   run<Result>(
     handshake: Handshake,
-    id: string,
-    body: Buffer,
+    request: SocketRequest,
     deliver: (reply: OutgoingReply) => Promise<Result>,
   ): Promise<Result> {
-    return this.received(handshake, id, body, async (reply, end) => {
+    return this.received(handshake, request, async (reply, end) => {
       end.headersSent = true;
       return deliver(reply);
     });
   }
 
   /** A request that runs no model: counted like a token count, and free. @throws AppError when it would be rejected */
-  check(handshake: Handshake, id: string, body: Buffer): Promise<Call> {
-    return this.received(handshake, id, body, async ({ call }) => {
+  check(handshake: Handshake, request: SocketRequest): Promise<Call> {
+    return this.received(handshake, request, async ({ call }) => {
       this.models.plan(call, handshake.caller);
       await this.limits.countRequest(call, handshake.caller);
       return call;
@@ -98,21 +112,20 @@ export class SocketCalls {
 
   private received<Result>(
     handshake: Handshake,
-    id: string,
-    body: Buffer,
+    request: SocketRequest,
     respond: (reply: OutgoingReply, end: SocketResponseEnd) => Promise<Result>,
   ): Promise<Result> {
     const work = async (): Promise<Result> => {
       const end = this.admission.begin();
       try {
-        const incoming = await this.admission.admitted(handshake, id, body, end);
+        const incoming = await this.admission.admitted(handshake, request, end);
         const reader = this.protocols.at(handshake.adapter, handshake.line);
         return await this.relay.receive(reader, incoming, (reply) => respond(reply, end));
       } finally {
         end.close();
       }
     };
-    return new Promise((resolve) => runForRequest(id, () => resolve(work())));
+    return new Promise((resolve) => runForRequest(request.id, () => resolve(work())));
   }
 }
 

@@ -11,6 +11,7 @@ import { BodyBudget } from '../body-budget.js';
 import { arrivalOf, callerOf, requestLineOf } from '../call-context.js';
 import { RelayTimings } from '../relay-timings.js';
 import { RunState } from '../run-state.js';
+import { UpstreamSockets } from '../upstream/upstream-sockets.js';
 import { type ConnectionContext, SocketConnection } from './connection.js';
 import { SocketCalls } from './socket-calls.js';
 import type { Upgrade } from './upgrades.js';
@@ -62,6 +63,7 @@ export class WebSockets implements OnModuleInit, OnModuleDestroy, ConnectionCont
     readonly bodies: Bodies,
     readonly budget: BodyBudget,
     readonly timings: RelayTimings,
+    readonly upstreams: UpstreamSockets,
     private readonly adapters: AdapterRegistry,
     private readonly state: RunState,
     { maxBodyBytes, bodyMemoryBytes }: Config,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
+import type { Transport } from '../../protocols/contract/index.js';
 import type { Query } from '../time-limited-reads.js';
 import { CallLookup } from './call-lookup.js';
 import type { RecordedCall } from './recorded-call.js';
@@ -15,6 +16,8 @@ export interface CallAttempt {
   readonly upstreamStatus: number | null;
   /** The upstream's request ID; empty if none. */
   readonly upstreamRequestId: string;
+  /** Null: not recorded. */
+  readonly transport: Transport | null;
   /** Upstream cost; null: unknown. */
   readonly upstreamCost: Nanos | null;
   /** `succeeded`, `cancelled`, or the kind of error. */
@@ -56,7 +59,7 @@ type StoredAttempt = Omit<CallAttempt, 'upstreamCost'> & { readonly upstreamCost
 
 const ATTEMPTS = `
   SELECT ordinal, channel, credential, upstream_model AS "upstreamModel", upstream_status AS "upstreamStatus", outcome,
-         upstream_request_id AS "upstreamRequestId", upstream_cost AS "upstreamCost", reason,
+         upstream_request_id AS "upstreamRequestId", upstream_cost AS "upstreamCost", transport, reason,
          begun_ms AS "begunMs", connect_ms AS "connectMs", headers_ms AS "headersMs", first_byte_ms AS "firstByteMs",
          first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"
     FROM call_attempts WHERE call_id = $1 AND created_at = $2::timestamptz ORDER BY ordinal`;

@@ -1,5 +1,5 @@
 import { type Nanos, nanos } from '../../platform/shared/index.js';
-import type { WaitRecords } from '../../protocols/contract/index.js';
+import type { Transport, WaitRecords } from '../../protocols/contract/index.js';
 
 /** One term of a call's cost, as settled: the price in US dollars as a decimal. */
 export interface CostLine {
@@ -62,6 +62,8 @@ export interface RecordedCall {
   readonly reasoningTokens: number | null;
   /** Max output tokens as requested; null: none was set. */
   readonly outputLimit: number | null;
+  /** Of the client; null: not recorded. */
+  readonly transport: Transport | null;
   readonly cost: Nanos | null;
   readonly uncollected: Nanos | null;
   /** Hold while open. */
@@ -112,6 +114,9 @@ export const RESULT_LABELS: Readonly<Record<CallOutcome, string>> = {
   open: 'In progress',
 };
 
+/** Display names. */
+export const TRANSPORT_LABELS: Readonly<Record<Transport, string>> = { http: 'HTTP', websocket: 'WebSocket' };
+
 export const RESULT_TONES: Readonly<Record<CallOutcome, 'ok' | 'warn' | 'bad' | ''>> = {
   completed: 'ok',
   cut: 'warn',
@@ -154,6 +159,7 @@ const COLUMNS: Readonly<Record<keyof RecordedCall, ColumnSql>> = {
   completionTokens: ['c.completion_tokens', 'NULL::bigint'],
   reasoningTokens: ['c.reasoning_tokens', 'NULL::bigint'],
   outputLimit: ['c.output_limit', 'NULL::bigint'],
+  transport: ['c.transport', 'NULL::text'],
   cost: ['c.cost', 'NULL::bigint'],
   uncollected: ['c.uncollected', 'NULL::bigint'],
   held: ['0::bigint', 'c.hold'],

@@ -43,6 +43,7 @@ const EXPORTED = [
   'attempts',
   'ip',
   'result',
+  'transport',
 ] as const satisfies readonly CallColumn[];
 
 /** A finished call as exported. */
@@ -163,6 +164,7 @@ const CSV_COLUMNS: Readonly<Record<string, (row: UsageRow) => Cell>> = {
   ip: (row) => row.ip,
   upstream_report: (row) => row.upstreamReport,
   result: (row) => row.result,
+  transport: (row) => row.transport,
 };
 
 const CELLS = Object.values(CSV_COLUMNS);

@@ -81,5 +81,14 @@ function callFor(stream: boolean): Call {
   const fields = readJsonFields(bytes, jsonInterests());
   const head = { model: 'm', stream, outputLimit: undefined, choices: 1, effort: undefined, size: fields.size, fields };
   const request = aRequestLine({ method: 'POST', path: '/v1/kit' });
-  return { id: `req_${'0'.repeat(32)}`, createdAt: 0, protocol: 'kit', request, ip: '::1', head, body: { bytes } };
+  return {
+    id: `req_${'0'.repeat(32)}`,
+    createdAt: 0,
+    protocol: 'kit',
+    request,
+    transport: 'http',
+    ip: '::1',
+    head,
+    body: { bytes },
+  };
 }

@@ -147,6 +147,13 @@ export const FLAGS: readonly FlagLabels[] = [
     'Refuse: requests with fields unknown to the relay are not sent to this channel.',
   ),
   flag('compaction', [R, M], 'switch', 'Compaction', 'Compacts conversations. No: the relay has them summarized.'),
+  flag(
+    'websocket',
+    [R],
+    'switch',
+    'WebSocket',
+    'Accepts WebSockets: calls over WebSocket are sent over one, which keeps their conversation.',
+  ),
   flag('family', ALL, 'text', 'Family', 'Channels with the same family accept each other’s signed reasoning.'),
   flag(
     'forceUpstreamStream',

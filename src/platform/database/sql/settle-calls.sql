@@ -188,24 +188,24 @@ BEGIN
 
   INSERT INTO call_attempts (call_id, ordinal, created_at, channel, credential, protocol, upstream_model,
     upstream_status, upstream_request_id, outcome, reason, begun_ms, connect_ms, headers_ms, first_byte_ms,
-    first_token_ms, duration_ms, cost_version, upstream_cost)
+    first_token_ms, duration_ms, cost_version, upstream_cost, transport)
   SELECT a.call_id, a.ordinal, a.created_at, a.channel, a.credential, a.protocol, a.upstream_model,
     a.upstream_status, a.upstream_request_id, a.outcome, a.reason, a.begun_ms, a.connect_ms, a.headers_ms,
-    a.first_byte_ms, a.first_token_ms, a.duration_ms, a.cost_version, a.upstream_cost
+    a.first_byte_ms, a.first_token_ms, a.duration_ms, a.cost_version, a.upstream_cost, a.transport
   FROM unnest(tries) a WHERE a.call_id = ANY (settled_ids);
 
   INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel,
     stream, effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens,
     completion_tokens, reasoning_tokens, cost, uncollected, upstream_cost, billing_basis, first_token_ms, duration_ms,
     attempts, ip, snapshot, lines, entry_id, budget_day, budget_week, budget_month, hold_begun_ms, hold_ms,
-    settle_wait_ms, waits, upstream_report, output_limit)
+    settle_wait_ms, waits, upstream_report, output_limit, transport)
   SELECT r.id, r.created_at, r.account_id, r.key_id, r.model, r.group_name, r.protocol, r.upstream_protocol, r.channel,
     r.stream, r.effort, r.status, r.error_reason, r.error_message, r.prompt_tokens, r.cached_tokens,
     r.cache_write_tokens, r.completion_tokens, r.reasoning_tokens, taken[r.ordinality], r.cost - taken[r.ordinality],
     r.upstream_cost, r.billing_basis, r.first_token_ms, r.duration_ms, r.attempts, r.ip, snapshots[r.snapshot],
     lines[r.ordinality], CASE WHEN taken[r.ordinality] > 0 THEN entry END, days[r.ordinality], weeks[r.ordinality],
     months[r.ordinality], r.hold_begun_ms, r.hold_ms, r.settle_wait_ms, r.waits, r.upstream_report,
-    r.output_limit
+    r.output_limit, r.transport
   FROM unnest(batch) WITH ORDINALITY AS r
   WHERE taken[r.ordinality] IS NOT NULL;
 

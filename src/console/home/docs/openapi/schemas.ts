@@ -82,6 +82,7 @@ const RESPONSES: Readonly<Record<string, Schema>> = {
       group: text(),
       protocol: text('Protocol of the client.'),
       stream: { type: 'boolean' },
+      transport: { type: ['string', 'null'], enum: ['http', 'websocket', null] },
       effort: orNull('string'),
       service_tier: orNull('string'),
       status: { type: 'string', enum: ['open', 'succeeded', 'failed', 'cancelled', 'refused', 'interrupted'] },
