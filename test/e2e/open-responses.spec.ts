@@ -147,7 +147,8 @@ describe.each(VENDORS.map(({ id }) => id))('Open Responses over %s', (upstream) 
     const client = await connect();
     await completed(client, { input: [message('user', 'Count to 3.')] });
     await completed(client, { input: 'Say first.', store: false });
-    await completed(client, { input: 'Say second.', store: false });
+    const { output } = await completed(client, { input: 'Say second.', store: false });
+    expect(typesOf(output)).toEqual(['message']);
   });
 
   it('passes websocket-continuation and websocket-reconnect-store-false-recovery', async () => {
@@ -179,6 +180,7 @@ describe.each(VENDORS.map(({ id }) => id))('Open Responses over %s', (upstream) 
     const input = [message('user', [{ type: 'input_text', text: 'The word is slate.' }])];
     const { output } = (await (await post('/v1/responses/compact', { model, input })).json()) as JsonObject;
     const items = [...(output as JsonObject[]), message('user', 'Go on.')];
-    await completed(await connect(), { input: items, tools: [], store: false });
+    const response = await completed(await connect(), { input: items, tools: [], store: false });
+    expect(typesOf(response['output'])).toEqual(['message']);
   });
 });

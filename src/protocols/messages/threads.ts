@@ -107,13 +107,8 @@ function parsed(bytes: Uint8Array): TreeObject | undefined {
   }
 }
 
-/** Members of deltas, by type, and the members of blocks that they extend. */
-const DELTAS: Readonly<Record<string, readonly [string, string]>> = {
-  text_delta: ['text', 'text'],
-  thinking_delta: ['thinking', 'thinking'],
-  signature_delta: ['signature', 'signature'],
-  input_json_delta: ['partial_json', 'partial_json'],
-};
+/** Members of deltas whose texts are pieces. */
+const PIECES = ['text', 'thinking', 'signature', 'partial_json'] as const;
 
 /** The message of a complete stream. */
 function streamed(bytes: Uint8Array): TreeObject | undefined {
@@ -131,11 +126,12 @@ function streamed(bytes: Uint8Array): TreeObject | undefined {
   return isOver ? { id, content: blocks.map(completed) } : undefined;
 }
 
-function extend(block: Record<string, JsonTree> | undefined, { type, ...delta }: TreeObject): void {
+function extend(block: Record<string, JsonTree> | undefined, delta: TreeObject): void {
   if (block === undefined) return;
-  const [from, to] = DELTAS[String(type)] ?? [];
-  if (from !== undefined && to !== undefined) block[to] = String(block[to] ?? '') + String(delta[from]);
-  else Object.assign(block, delta);
+  const name = PIECES.find((piece) => piece in delta);
+  const [before, more] = name === undefined ? [] : [block[name] ?? '', delta[name]];
+  if (name !== undefined && typeof before === 'string' && typeof more === 'string') block[name] = before + more;
+  else Object.assign(block, delta, { type: block['type'] });
 }
 
 /** Arguments stay as written. */
