@@ -1,5 +1,5 @@
 import { isJsonObject, newId } from '../platform/shared/index.js';
-import type { Call } from '../protocols/contract/index.js';
+import type { Call, ScopedId } from '../protocols/contract/index.js';
 import type { ConversationItem, ResponseOwner } from './stored-responses/index.js';
 
 /** A call that continues a stored conversation, to which its input and output are added. */
@@ -14,11 +14,15 @@ export interface ConversationTurn {
 export const conversationNamedBy = ({ head: { demands } }: Call): string | undefined =>
   demands?.scopedIds.find(({ kind }) => kind === 'conversation')?.id;
 
-/** The call without its reference to a conversation that is stored here. */
-export function withoutConversation(call: Call): Call {
+/** ID of the message from which a request continues a thread; undefined if none. Counts do not need the thread. */
+export const threadNamedBy = ({ head: { demands, outside } }: Call): string | undefined =>
+  outside === undefined ? undefined : demands?.scopedIds.find(({ kind }) => kind === 'thread')?.id;
+
+/** The call without its references to what is stored here. */
+export function withoutState(call: Call, named: ScopedId['kind']): Call {
   const { head } = call;
   if (head.demands === undefined) return call;
-  const scopedIds = head.demands.scopedIds.filter(({ kind }) => kind !== 'conversation');
+  const scopedIds = head.demands.scopedIds.filter(({ kind }) => kind !== named);
   return { ...call, head: { ...head, demands: { ...head.demands, scopedIds } } };
 }
 

@@ -1,4 +1,4 @@
-import { AppError, type FieldErrorCode } from '../platform/shared/index.js';
+import { AppError, type FieldErrorCode, type JsonObject } from '../platform/shared/index.js';
 
 /** Rejected during shutdown. SDKs retry and reach another process. */
 export class NoMoreCalls extends AppError {
@@ -60,7 +60,21 @@ export class StorageDisabled extends AppError {
     );
   }
 
-  private constructor(advice: string, param: string, fault: FieldErrorCode = 'unsupported_parameter') {
+  /** The client asks for a thread, or continues one. */
+  static forThread(): StorageDisabled {
+    return new StorageDisabled('Send the whole conversation without "thread".', 'thread', undefined, {
+      error_code: 'thread_unsupported_request',
+      unsupported: ['thread'],
+    });
+  }
+
+  /** @param wireDetails by which clients recognize the error */
+  private constructor(
+    advice: string,
+    param: string,
+    fault: FieldErrorCode = 'unsupported_parameter',
+    readonly wireDetails?: JsonObject,
+  ) {
     super('invalid_request', `This key never stores responses. ${advice}`, { param, fault });
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { concatMap, from, map, type MonoTypeOperatorFunction, type Observable, of } from 'rxjs';
+import { concatMap, defer, from, map, type MonoTypeOperatorFunction, type Observable, of } from 'rxjs';
 import type { Channel } from '../catalog/channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, type JsonObject, reasonOf, within } from '../platform/shared/index.js';
@@ -10,7 +10,8 @@ import {
   type ConversationTurn,
   itemsToStore,
   ownInputOf,
-  withoutConversation,
+  threadNamedBy,
+  withoutState,
 } from './conversation-turns.js';
 import { StorageDisabled } from './relay.errors.js';
 import { type FoundResponses, PreviousResponses, type ReferencedState, StateAccess } from './state-access.js';
@@ -19,6 +20,8 @@ import { TranslationService } from './translation.service.js';
 
 /** Max delay of the response's end for storing it. */
 const TIMEOUT_MS = 2000;
+/** Max stream of a message to be stored. */
+const MAX_COLLECTED_BYTES = 16 * 1024 * 1024;
 
 /** A response to be stored on completion. */
 interface StorableResponse {
@@ -70,7 +73,25 @@ export class ResponseStore {
     const conversationId = conversationNamedBy(call);
     if (conversationId !== undefined && caller.storesResponses)
       return this.resolveConversation(call, caller, request, conversationId);
+    const messageId = threadNamedBy(call);
+    if (messageId !== undefined && caller.storesResponses) return this.resolveThread(call, caller, request, messageId);
     return this.resolveOthers(call, caller, request);
+  }
+
+  /** A thread of this key is stored here; another one may be an upstream's. */
+  private async resolveThread(
+    call: Call,
+    caller: Caller,
+    request: () => TreeObject,
+    messageId: string,
+  ): Promise<ResolvedReferences> {
+    const response = await this.responses.find(await this.ownerOf(call, caller), messageId, 'thread');
+    const isStored = response !== undefined;
+    const others = await this.resolveOthers(isStored ? withoutState(call, 'thread') : call, caller, request);
+    if (!isStored && others?.state?.isKnown === true) return others;
+    const found = { response, ofItems: new Map(), isKnown: isStored };
+    const requestAdapter = this.adapters.clientAdapter(call.protocol);
+    return { state: others?.state, previous: new PreviousResponses(requestAdapter, request, found) };
   }
 
   private resolveOthers(
@@ -96,7 +117,7 @@ export class ResponseStore {
     if (items === undefined) return (await this.resolveOthers(call, caller, request)) ?? {};
     await this.conversations.checkSpace(owner, id);
     if (call.head.fields.has('previous_response_id')) throw new TwoContinuations();
-    const others = await this.resolveOthers(withoutConversation(call), caller, request);
+    const others = await this.resolveOthers(withoutState(call, 'conversation'), caller, request);
     this.turns.set(call, { owner, id, input: ownInputOf(call) });
     const content = { input: `[${items.map(({ text }) => text).join(',')}]`, response: '{"output":[]}' };
     const response = { id, channelId: '', credentialId: null, expiresAt: new Date(0), content };
@@ -113,9 +134,11 @@ export class ResponseStore {
     caller: Caller,
     request: () => TreeObject,
   ): Promise<PreviousResponses | undefined> | undefined {
-    if (call.head.store === true && !caller.storesResponses) throw StorageDisabled.forResponse();
     const requestAdapter = this.adapters.clientAdapter(call.protocol);
-    if (requestAdapter.storage === undefined || call.head.outside === undefined) return undefined;
+    const { storage } = requestAdapter;
+    if (call.head.store === true && !caller.storesResponses)
+      throw storage?.kind === 'thread' ? StorageDisabled.forThread() : StorageDisabled.forResponse();
+    if (storage?.referencesIn === undefined || call.head.outside === undefined) return undefined;
     const find = (references: ResponseReferences): Promise<PreviousResponses> | undefined => {
       if (references.responseId === undefined && references.itemIds.length === 0) return undefined;
       if (!caller.storesResponses) throw StorageDisabled.forReference(references.responseId);
@@ -130,21 +153,23 @@ export class ResponseStore {
     const { call, caller, origin } = storable;
     const recorded = this.states.recorded(frames, call, caller, origin);
     const turn = this.turns.get(call);
-    const stores = this.stores(storable);
+    const isThread = storable.responseAdapter.storage?.kind === 'thread';
+    // Threads of channels are known as their state.
+    const stores = this.stores(storable) && !(isThread && storable.input === undefined);
     if (turn === undefined && !stores) return recorded;
-    return recorded.pipe(
-      storedBeforeLastFrame(async (last) => {
-        if (stores) await this.store(storable, last);
-        if (turn !== undefined) await this.addTurn(turn, storable, last);
-      }),
-    );
+    const store = async (last: Uint8Array): Promise<void> => {
+      if (stores) await this.store(storable, last);
+      if (turn !== undefined) await this.addTurn(turn, storable, last);
+    };
+    return recorded.pipe(storedBeforeLastFrame(store, isThread));
   }
 
   /** Whether the response is stored here, or remembered as stored by its channel. */
   stores({ call, caller, responseAdapter }: Pick<StorableResponse, 'call' | 'caller' | 'responseAdapter'>): boolean {
-    const wanted =
-      responseAdapter.storage !== undefined && responseAdapter.id === call.protocol && call.head.store !== false;
-    return wanted && caller.storesResponses;
+    const { storage } = responseAdapter;
+    if (storage === undefined || responseAdapter.id !== call.protocol) return false;
+    const { store = storage.kind === 'response' } = call.head;
+    return store && caller.storesResponses;
   }
 
   /**
@@ -196,7 +221,7 @@ export class ResponseStore {
     const content = text === undefined ? undefined : { input: text, response: storable.text() };
     const { id, itemIds } = storable;
     const owner = await this.ownerOf(call, caller);
-    await this.responses.store(owner, { id, itemIds, callId: call.id, ...origin, content });
+    await this.responses.store(owner, { id, itemIds, callId: call.id, ...origin, content }, storage.kind);
   }
 
   private async ownerOf({ request }: Call, caller: Caller): Promise<ResponseOwner> {
@@ -214,6 +239,23 @@ class TwoContinuations extends AppError {
   }
 }
 
-/** Delays the last frame until the response is stored, since the client may refer to it immediately. */
-const storedBeforeLastFrame = (store: (last: Uint8Array) => Promise<void>): MonoTypeOperatorFunction<Frame> =>
-  concatMap((frame) => (frame.last ? from(store(frame.bytes)).pipe(map(() => frame)) : of(frame)));
+/**
+ * Delays the last frame until the response is stored, since the client may refer to it immediately.
+ * @param store gets the last bytes
+ * @param isCollected gets all bytes; none if there are too many
+ */
+const storedBeforeLastFrame =
+  (store: (bytes: Uint8Array) => Promise<void>, isCollected: boolean): MonoTypeOperatorFunction<Frame> =>
+  (frames) =>
+    defer(() => {
+      const pieces: Uint8Array[] = [];
+      let length = 0;
+      return frames.pipe(
+        concatMap((frame) => {
+          if (isCollected && (length += frame.bytes.length) <= MAX_COLLECTED_BYTES) pieces.push(frame.bytes);
+          if (!frame.last) return of(frame);
+          const bytes = isCollected ? Buffer.concat(length <= MAX_COLLECTED_BYTES ? pieces : []) : frame.bytes;
+          return from(store(bytes)).pipe(map(() => frame));
+        }),
+      );
+    });

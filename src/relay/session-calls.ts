@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, KeyAuthenticator, type OwnedKey } from '../keys/index.js';
 import type { AppError, Nanos } from '../platform/shared/index.js';
-import { type ProtocolAdapter, type ProtocolId, type RequestLine } from '../protocols/contract/index.js';
+import type { ProtocolId, RequestLine } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ModelAccess } from './admission-control.js';
 import { arrivalOf, bodyOf, type IncomingCall } from './call-context.js';
@@ -16,6 +16,10 @@ export interface SessionCall {
   /** Pays for the call. Its secret is not needed. */
   readonly key: OwnedKey;
   readonly protocol: ProtocolId;
+  /** As a client would call it, with the model in it if the protocol names it there. */
+  readonly path: string;
+  /** Without `?`. */
+  readonly query: string;
   /** As a client of the protocol would send it, except that nothing is stored whatever it says. */
   readonly body: string;
 }
@@ -56,11 +60,11 @@ export class SessionCalls {
   }
 
   /** Sends, holds and records nothing. @throws AppError when the body is invalid in its protocol */
-  async estimate({ key, protocol, body }: SessionCall, request: FastifyRequest): Promise<SessionEstimate> {
+  async estimate({ key, protocol, body, ...address }: SessionCall, request: FastifyRequest): Promise<SessionEstimate> {
     const { createdAt, ip } = arrivalOf(request);
     const adapter = this.adapters.clientAdapter(protocol);
     const bytes = Buffer.from(body);
-    const head = adapter.headReader(lineOf(adapter)).end({ bytes, countable: bytes });
+    const head = adapter.headReader(lineOf(address)).end({ bytes, countable: bytes });
     await this.keys.authenticateOwned(key, ip);
     const result = await this.dryRun.of({ id: request.id, createdAt, protocol, head, ip }, { keyId: key.id });
     const refusal =
@@ -75,7 +79,7 @@ export class SessionCalls {
   }
 
   private async admitted(
-    { key, protocol, body }: SessionCall,
+    { key, protocol, body, ...address }: SessionCall,
     request: FastifyRequest & { user?: Caller },
     reply: FastifyReply,
   ): Promise<{ readonly reader: RequestReader; readonly incoming: IncomingCall }> {
@@ -89,16 +93,16 @@ export class SessionCalls {
       await this.guard.record(error, { id: request.id, protocol, caller: request.user, arrival: arrivalOf(request) });
       throw error;
     }
-    const line = lineOf(adapter);
+    const line = lineOf(address);
     const arriving = bodyOf(Buffer.from(body));
     const incoming = { id: request.id, caller: request.user, line, arrival: arrivalOf(request), body: arriving };
     return { reader: this.protocols.at(adapter, line), incoming };
   }
 }
 
-const lineOf = ({ callPaths: [path = ''] }: ProtocolAdapter): RequestLine => ({
+const lineOf = ({ path, query }: Pick<SessionCall, 'path' | 'query'>): RequestLine => ({
   method: 'POST',
   path,
-  query: '',
+  query,
   headers: { 'content-type': 'application/json' },
 });

@@ -122,7 +122,7 @@ export function doJob(job: TranslationJob, tools: TranslationTools): Translation
     const bytes = Buffer.from(job.body.buffer, job.body.byteOffset, job.body.byteLength);
     const tree = readTree(bytes, requestAdapter);
     if (job.kind === 'names')
-      return { named: requestAdapter.storage?.referencesIn(tree) ?? { responseId: undefined, itemIds: [] } };
+      return { named: requestAdapter.storage?.referencesIn?.(tree) ?? { responseId: undefined, itemIds: [] } };
     const expanded =
       job.found === undefined ? tree : new PreviousResponses(requestAdapter, () => tree, job.found).expanded();
     if (job.kind === 'expand' || upstream === undefined) return { done: true };
@@ -157,8 +157,9 @@ function build(
   const input =
     job.storesInput && requestAdapter.storage ? writeJson(requestAdapter.storage.inputOf(expanded)) : undefined;
   const { messages: _messages, input: _input, tools: offered, ...others } = tree;
-  // With response storage, responses repeat the tools.
-  const shown = { ...others, tools: requestAdapter.storage === undefined && Array.isArray(offered) ? [] : offered };
+  // Stored responses repeat the tools.
+  const repeats = requestAdapter.storage?.kind === 'response';
+  const shown = { ...others, tools: !repeats && Array.isArray(offered) ? [] : offered };
   return {
     request,
     body: joined(body.pieces()),

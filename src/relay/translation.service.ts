@@ -111,7 +111,8 @@ export class TranslationService {
     request: () => TreeObject,
   ): ResponseReferences | Promise<ResponseReferences> {
     const { storage } = this.adapters.clientAdapter(call.protocol);
-    const inline = (): ResponseReferences => storage?.referencesIn(request()) ?? { responseId: undefined, itemIds: [] };
+    const inline = (): ResponseReferences =>
+      storage?.referencesIn?.(request()) ?? { responseId: undefined, itemIds: [] };
     if (!this.isLarge(call)) return inline();
     const replies = this.run(accountId, call, { kind: 'names' });
     return firstValueFrom(replies.pipe(map((reply) => ('named' in reply ? reply.named : inline()))));

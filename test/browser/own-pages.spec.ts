@@ -8,7 +8,7 @@ import { endlessStream, eventsAround, eventsIn } from '../support/scripted-respo
 import { end, gate, sse, streamHead, waitFor } from '../support/scripted-steps.js';
 import { eventually } from '../support/eventually.js';
 import { mouse } from '../support/page-input.js';
-import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { catalogWithGemini, RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 
 /** As long as a name may be on a page without being cut, without a place to break it at. */
@@ -27,6 +27,7 @@ describe('the pages of keys, wallet and log, with long names, large numbers and 
       RelayApp.start({}, { SUPPORT_CONTACT: 'operator@example.com' }),
       startBrowser(),
     ]);
+    await relay.applyCatalog(catalogWithGemini(relay.upstream.url));
     caller = await relay.caller({ credit: '10000', quota: '20' });
     await fill();
     window = await Window.as(browser, await signedIn(relay, caller.accountId));
@@ -166,6 +167,31 @@ describe('the pages of keys, wallet and log, with long names, large numbers and 
       await expectFine(window);
 
       relay.upstream.scriptNext(endlessStream('responses'));
+      await mouse.fill(page, 'Message', 'Say more');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await eventually(async () => expect(await output()).not.toBe(''));
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.locator('#charge strong').waitFor();
+      await page.getByRole('link', { name: 'Call details' }).click();
+      await page.getByText('The client closed the connection').first().waitFor();
+    });
+
+    it('streams calls in Gemini, which are charged as logged, and stops them', async () => {
+      const { page } = window;
+      await page.goto('/playground?model=m');
+      await page.getByLabel('Protocol').selectOption('gemini');
+      await mouse.fill(page, 'Message', 'Say hello');
+      await page.locator('#code').getByText(':generateContent').first().waitFor();
+      await page.getByRole('button', { name: 'Send' }).click();
+      expect(await charge()).toBe('Call details');
+      expect(await output()).toBe('Hello');
+      expect(await page.locator('#raw').textContent()).toContain('usageMetadata');
+      const call = (await relay.calls(caller)).find(({ protocol }) => protocol === 'gemini');
+      expect(call).toMatchObject({ stream: true, status: 'succeeded' });
+      expect(await page.locator('#charge').innerText()).toContain(`Charged $${Number(call?.['cost']) / 1e9}`);
+      await expectFine(window);
+
+      relay.upstream.scriptNext(endlessStream('gemini'));
       await mouse.fill(page, 'Message', 'Say more');
       await page.getByRole('button', { name: 'Send' }).click();
       await eventually(async () => expect(await output()).not.toBe(''));

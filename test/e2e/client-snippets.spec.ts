@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { requestCode } from '../../src/console/playground/playground-code.js';
-import { bodyOf, PlaygroundForm } from '../../src/console/playground/playground-form.js';
+import { PlaygroundForm } from '../../src/console/playground/playground-form.js';
 import {
   clientSnippets,
   type ClientTab,
@@ -116,17 +116,17 @@ channels:
     expectResponse(await run(process.execPath, [inFile('google.mjs', code('Google Gen AI SDK', GEMINI, 1))]));
   });
 
-  it.each(['responses', 'chat-completions', 'messages'])(
+  it.each(['responses', 'chat-completions', 'messages', 'gemini'])(
     'the code of the playground gets a response in %s',
     async (protocol) => {
       const form = Form.read(PlaygroundForm, {
         key: 'key',
-        model: 'm',
+        model: protocol === 'gemini' ? 'translated' : 'm',
         protocol,
         message: `It's "so"`,
         schema: '{"a": true}',
       });
-      const [curl, python, javaScript] = requestCode(protocol, bodyOf(form.value!), relay.url).map(({ blocks }) =>
+      const [curl, python, javaScript] = requestCode(form.value!, relay.url).map(({ blocks }) =>
         (blocks[0]?.code ?? []).map(({ text }) => text).join(''),
       );
       expectResponse(await run('bash', [inFile('curl.sh', curl ?? '')]));

@@ -5,13 +5,14 @@ import { fieldsSentTo } from '../support/channel-pages.js';
 import { eventually } from '../support/eventually.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { PROTOCOLS } from '../support/protocols.js';
-import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { catalogWithGemini, RelayApp, type TestCaller } from '../support/relay-app.js';
 import { defaultResponse } from '../support/scripted-default.js';
 import { hang, waitFor } from '../support/scripted-steps.js';
 import { signedIn } from '../support/signed-in.js';
 
 const EVENTS = { accept: 'text/event-stream' };
 const PROMPT = 'What nobody else may read';
+const OFFERED: readonly string[] = [...PROTOCOLS, 'gemini'];
 
 const fieldsFor = ({ keyId }: TestCaller, fields: Record<string, string> = {}): Record<string, string> => ({
   key: keyId,
@@ -32,6 +33,7 @@ describe('the playground', () => {
 
   beforeAll(async () => {
     relay = await RelayApp.start();
+    await relay.applyCatalog(catalogWithGemini(relay.upstream.url));
   });
   afterAll(() => relay.close());
   beforeEach(async () => {
@@ -52,7 +54,7 @@ describe('the playground', () => {
     expect((await options()).map(([, key]) => key)).toEqual([caller.keyId, id]);
   });
 
-  it.each(PROTOCOLS)('streams a call in %s, which is charged and logged like any other', async (protocol) => {
+  it.each(OFFERED)('streams a call in %s, which is charged and logged like any other', async (protocol) => {
     const fields = fieldsFor(caller, { protocol });
     const before = await browser.post('/playground/preview', fields);
     const hold = /Holds \$([\d.]+)/.exec(before.text)?.[1];
@@ -66,10 +68,13 @@ describe('the playground', () => {
     expect(response.headers.get('x-request-id')).toBe(call.id);
     expect(Number(await chargeOf(call.id).then((text) => text.slice(1)))).toBe(Number(call['cost']) / 1e9);
     expect(Number(hold)).toBeGreaterThan(Number(call['cost']) / 1e9);
-    expect(relay.upstream.requests.at(-1)?.json).toMatchObject({ stream: true });
+    const { path, json } = relay.upstream.requests.at(-1)!;
+    expect(protocol === 'gemini' ? path : json['stream']).toEqual(
+      protocol === 'gemini' ? expect.stringContaining(':streamGenerateContent') : true,
+    );
   });
 
-  it.each(PROTOCOLS)('shows the complete response in %s to browsers without script', async (protocol) => {
+  it.each(OFFERED)('shows the complete response in %s to browsers without script', async (protocol) => {
     const page = await browser.post('/playground', fieldsFor(caller, { protocol }));
     const call = await relay.onlyCall(caller);
     expect(call).toMatchObject({ protocol, stream: false, status: 'succeeded' });

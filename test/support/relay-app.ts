@@ -74,6 +74,16 @@ ${['chat-completions', 'messages', 'responses']
   .join('')}
 `;
 
+/** The same with an upstream of Gemini for the model `m`. */
+export const catalogWithGemini = (baseUrl: string): string => `${catalogFor(baseUrl)}
+  - name: gemini-main
+    protocol: gemini
+    base_url: ${baseUrl}
+    credentials: [upstream-secret-of-gemini]
+    flags: { nativeOnly: true }
+    models: { m: vendor-m-2026 }
+`;
+
 /** Channels are called whatever they did before: what a test has one do is not to be felt by the next. */
 const HEALTH_OFF = { minOutcomes: Infinity, credentialCooldownMs: 0, maxRateLimitMs: 0 };
 

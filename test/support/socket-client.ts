@@ -3,6 +3,8 @@ import { WebSocket } from 'ws';
 import { eventually } from './eventually.js';
 import type { JsonObject } from './scripted-steps.js';
 
+const ENDINGS: ReadonlySet<unknown> = new Set(['response.completed', 'response.failed', 'error']);
+
 /** A client of `/v1/responses` over WebSocket that keeps every message. */
 export class SocketClient {
   readonly messages: JsonObject[] = [];
@@ -57,6 +59,15 @@ export class SocketClient {
     const number = this.ofType('response.completed').length;
     this.create(body);
     return (await this.message('response.completed', number))['response'] as JsonObject;
+  }
+
+  /** The first `response.completed`, `response.failed` or `error` from this place on. */
+  async ending(from: number): Promise<JsonObject> {
+    return eventually(() => {
+      const found = this.messages.slice(from).find(({ type }) => ENDINGS.has(type));
+      if (found === undefined) throw new Error(`No end in ${JSON.stringify(this.messages.slice(from)).slice(-2000)}`);
+      return found;
+    });
   }
 
   async close(): Promise<void> {

@@ -34,7 +34,7 @@ async function preview() {
 }
 
 // Text, and names and arguments of function calls, in any of the protocols.
-function textOf({ type, delta, item, content_block: block, choices }) {
+function textOf({ type, delta, item, content_block: block, choices, candidates }) {
   const called = item?.type === 'function_call' ? item : block?.type === 'tool_use' ? block : undefined;
   if (called) return type.endsWith('added') || type.endsWith('start') ? `${called.name} ` : '';
   if (type === 'response.output_text.delta' || type === 'response.function_call_arguments.delta') return delta;
@@ -43,7 +43,12 @@ function textOf({ type, delta, item, content_block: block, choices }) {
     call.name ? `${call.name} ` : '',
     call.arguments ?? '',
   ]);
-  return [chat?.content ?? '', ...tools.flat(), delta?.text ?? '', delta?.partial_json ?? ''].join('');
+  // Gemini's reasoning looks like text.
+  const parts = (candidates?.[0]?.content?.parts ?? []).filter(({ thought }) => !thought);
+  const gemini = parts.map(({ text = '', functionCall: call }) =>
+    call ? `${call.name} ${JSON.stringify(call.args ?? {})}` : text,
+  );
+  return [chat?.content ?? '', ...tools.flat(), delta?.text ?? '', delta?.partial_json ?? '', ...gemini].join('');
 }
 
 function fail(message) {

@@ -1,6 +1,6 @@
 import { Form } from '../web/index.js';
 import { requestCode } from './playground-code.js';
-import { bodyOf, PlaygroundForm, sentBody, textOf } from './playground-form.js';
+import { addressOf, bodyOf, PlaygroundForm, sentBody, textOf } from './playground-form.js';
 
 const typed = (fields: Record<string, string>): Form<PlaygroundForm> =>
   Form.read(PlaygroundForm, {
@@ -36,6 +36,25 @@ describe('the request of the playground', () => {
       messages: [{ role: 'user', content: 'Hi' }],
       tools: [{ name: 'f', input_schema: { type: 'object' } }],
     });
+    const tools = '[{"name": "f", "parameters": {"type": "object"}}, {"name": "g"}]';
+    expect(bodyOf(valid({ protocol: 'gemini', instructions, tools, schema: '{"type": "array"}' }))).toEqual({
+      systemInstruction: { parts: [{ text: 'Be brief' }] },
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: { type: 'object' } }, { name: 'g' }] }],
+      generationConfig: {
+        maxOutputTokens: 1000,
+        responseMimeType: 'application/json',
+        responseJsonSchema: { type: 'array' },
+      },
+    });
+  });
+
+  it('names model and streaming in the path of Gemini', () => {
+    const form = valid({ protocol: 'gemini' });
+    expect(addressOf(form, false)).toEqual({ path: '/v1beta/models/v%2Fm:generateContent', query: '' });
+    expect(addressOf(form, true)).toEqual({ path: '/v1beta/models/v%2Fm:streamGenerateContent', query: 'alt=sse' });
+    expect(sentBody(form, true)).not.toMatch(/stream|store|model"/);
+    expect(addressOf(valid({}), true)).toEqual({ path: '/v1/responses', query: '' });
   });
 
   it.each([
@@ -49,6 +68,15 @@ describe('the request of the playground', () => {
     ];
     const body = bodyOf(valid({ protocol, turns: JSON.stringify(turns) }));
     expect(body[member]).toEqual([...turns, { role: 'user', content: 'Hi' }]);
+  });
+
+  it('sends earlier messages before the new one in gemini, where the model has a role of its own', () => {
+    const turns = [
+      { role: 'user', content: 'One' },
+      { role: 'assistant', content: 'Two' },
+    ];
+    const { contents } = bodyOf(valid({ protocol: 'gemini', turns: JSON.stringify(turns) }));
+    expect((contents as { role: string }[]).map(({ role }) => role)).toEqual(['user', 'model', 'user']);
   });
 
   it('asks for usage in streams, and never for storage', () => {
@@ -76,9 +104,10 @@ describe('the request of the playground', () => {
 describe('the code of a request', () => {
   const code = (protocol: string, fields: Record<string, string> = {}): Record<string, string> =>
     Object.fromEntries(
-      requestCode(protocol, bodyOf(valid({ protocol, ...fields })), 'https://relay.example').map(
-        ({ label, blocks }) => [label, blocks[0]!.code.map(({ text }) => text).join('')],
-      ),
+      requestCode(valid({ protocol, ...fields }), 'https://relay.example').map(({ label, blocks }) => [
+        label,
+        blocks[0]!.code.map(({ text }) => text).join(''),
+      ]),
     );
 
   it('calls the endpoint with the SDK of its protocol', () => {
@@ -86,6 +115,11 @@ describe('the code of a request', () => {
     expect(code('responses')['Python']).toContain('client.responses.create(\n    model="v/m",\n    input="Hi",');
     expect(code('messages')['JavaScript']).toContain('client.messages.create({');
     expect(code('chat-completions')['JavaScript']).toContain("import OpenAI from 'openai';");
+    const { curl, Python, JavaScript } = code('gemini', { instructions: 'Be brief' });
+    expect(curl).toContain("curl 'https://relay.example/v1beta/models/v%2Fm:generateContent' \\");
+    expect(Python).toContain('client.models.generate_content(\n    model="v/m",\n    contents=[');
+    expect(JavaScript).toContain('"config": {');
+    expect(JavaScript).not.toContain('generationConfig');
   });
 
   it('writes literals of the language, and quotes what was typed', () => {
@@ -114,6 +148,23 @@ describe('the text of a response', () => {
         content: [
           { type: 'text', text: 'Hi' },
           { type: 'tool_use', name: 'f', input: { a: 1 } },
+        ],
+      },
+      'Hi\nf {"a":1}',
+    ],
+    [
+      'Gemini',
+      {
+        candidates: [
+          {
+            content: {
+              parts: [
+                { text: 'Hm', thought: true },
+                { text: 'Hi' },
+                { functionCall: { name: 'f', args: { a: 1 } }, thoughtSignature: 'x' },
+              ],
+            },
+          },
         ],
       },
       'Hi\nf {"a":1}',

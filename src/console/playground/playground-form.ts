@@ -1,6 +1,6 @@
 import { IsIn, IsNotEmpty, IsString, ValidateBy } from 'class-validator';
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import type { ProtocolId } from '../../protocols/contract/index.js';
+import { pathForModel, type ProtocolId } from '../../protocols/contract/index.js';
 import { countOf, IsCount, Trimmed } from '../web/index.js';
 
 const MIN_OUTPUT = 16;
@@ -49,6 +49,8 @@ export function turnsIn(text: unknown): readonly ChatTurn[] {
   return areTurns(turns) ? turns : [];
 }
 
+export const PLAYGROUND_PROTOCOLS: readonly ProtocolId[] = ['responses', 'chat-completions', 'messages', 'gemini'];
+
 /** A request, as typed. */
 export class PlaygroundForm {
   /** ID of one of the user's keys. */
@@ -58,7 +60,7 @@ export class PlaygroundForm {
   @IsNotEmpty({ message: 'Choose a model.' })
   readonly model: string = '';
 
-  @IsIn(['responses', 'chat-completions', 'messages'], { message: 'Choose a protocol.' })
+  @IsIn(PLAYGROUND_PROTOCOLS, { message: 'Choose a protocol.' })
   readonly protocol: ProtocolId = 'responses';
 
   @IsString({ message: 'Enter text.' })
@@ -141,7 +143,45 @@ const BODIES: Readonly<Record<string, (parts: RequestParts) => JsonObject>> = {
     }),
     ...(parts.schema && { output_config: { format: { type: 'json_schema', schema: parts.schema } } }),
   }),
+  gemini: (parts) => ({
+    ...(parts.instructions !== '' && { systemInstruction: { parts: [{ text: parts.instructions }] } }),
+    contents: [...parts.turns, { role: 'user', content: parts.message }].map(({ role, content }) => ({
+      role: role === 'user' ? 'user' : 'model',
+      parts: [{ text: content }],
+    })),
+    ...(parts.tools.length > 0 && {
+      tools: [
+        {
+          functionDeclarations: parts.tools.map(({ parameters, ...tool }) => ({
+            ...tool,
+            ...(parameters && { parametersJsonSchema: parameters }),
+          })),
+        },
+      ],
+    }),
+    generationConfig: {
+      maxOutputTokens: parts.limit,
+      ...(parts.schema && { responseMimeType: 'application/json', responseJsonSchema: parts.schema }),
+    },
+  }),
 };
+
+const PATHS: Readonly<Record<string, string>> = {
+  responses: '/v1/responses',
+  'chat-completions': '/v1/chat/completions',
+  messages: '/v1/messages',
+  gemini: '/v1beta/models/{model}:generateContent',
+};
+
+/** Path and query of a call. The path says whether it is streamed if the body does not. */
+export function addressOf(
+  { protocol, model }: PlaygroundForm,
+  isStream: boolean,
+): { readonly path: string; readonly query: string } {
+  const path = pathForModel(PATHS[protocol] ?? '', model);
+  if (protocol !== 'gemini' || !isStream) return { path, query: '' };
+  return { path: path.replace(/:generateContent$/, ':streamGenerateContent'), query: 'alt=sse' };
+}
 
 /** The body of a valid form. @throws RangeError for another protocol than the form accepts */
 export function bodyOf(form: PlaygroundForm): JsonObject {
@@ -164,24 +204,29 @@ export const sentBody = (form: PlaygroundForm, isStream: boolean): string =>
   JSON.stringify({
     ...bodyOf(form),
     ...(form.protocol === 'responses' && { store: false }),
-    ...(isStream && { stream: true }),
+    ...(isStream && form.protocol !== 'gemini' && { stream: true }),
     ...(isStream && form.protocol === 'chat-completions' && { stream_options: { include_usage: true } }),
   });
 
 /** Text and function calls of a complete response. */
 export function textOf(response: unknown): string {
   if (!isJsonObject(response)) return '';
-  const { choices, output, content } = response;
-  const parts = [choices, output, content].find((value) => Array.isArray(value)) as unknown[] | undefined;
+  const { choices, output, content, candidates } = response;
+  const parts = [choices, output, content, candidates].find((value) => Array.isArray(value)) as unknown[] | undefined;
   return (parts ?? []).flatMap(textsIn).join('\n');
 }
 
 function textsIn(part: unknown): string[] {
   if (!isJsonObject(part)) return [];
-  const { message, content, text, name, input, arguments: args, tool_calls: calls, function: called } = part;
-  if (isJsonObject(message)) return textsIn(message);
-  if (isJsonObject(called)) return textsIn(called);
-  if (typeof name === 'string') return [`${name} ${typeof args === 'string' ? args : JSON.stringify(input ?? {})}`];
+  const { message, content, text, name, input, tool_calls: calls, parts } = part;
+  const inside = [message, part['function'], part['functionCall']].find(isJsonObject);
+  if (inside !== undefined) return textsIn(inside);
+  if (isJsonObject(content)) return textsIn(content);
+  // Gemini's reasoning looks like text.
+  if (part['thought'] === true) return [];
+  if (Array.isArray(parts)) return parts.flatMap(textsIn);
+  const args = part['arguments'] ?? part['args'] ?? input ?? {};
+  if (typeof name === 'string') return [`${name} ${typeof args === 'string' ? args : JSON.stringify(args)}`];
   const inner = Array.isArray(content) ? content.flatMap(textsIn) : [content, text].filter(isText);
   return [...inner, ...(Array.isArray(calls) ? calls.flatMap(textsIn) : [])];
 }

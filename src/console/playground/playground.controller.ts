@@ -10,10 +10,18 @@ import { AccessModule, SignedIn } from '../access/index.js';
 import { callPage, UsagePagesModule } from '../usage/index.js';
 import { CurrentVisitor, Form, type FormBody, Page, type PageOptions, protocolNames } from '../web/index.js';
 import { requestCode } from './playground-code.js';
-import { bodyOf, DEFAULTS, PlaygroundForm, sentBody, textOf, turnsIn } from './playground-form.js';
+import {
+  addressOf,
+  DEFAULTS,
+  PLAYGROUND_PROTOCOLS,
+  PlaygroundForm,
+  sentBody,
+  textOf,
+  turnsIn,
+} from './playground-form.js';
 
 const LOG = '/usage-logs/common';
-const PROTOCOLS = ['responses', 'chat-completions', 'messages'].map((id) => ({
+const PROTOCOLS = PLAYGROUND_PROTOCOLS.map((id) => ({
   value: id,
   label: protocolNames(id).fullName,
 }));
@@ -137,7 +145,7 @@ class PlaygroundController {
   /** Price and code of a form, as far as it is filled in. */
   private async preparation(accountId: string, request: Request, form: PlaygroundForm | undefined) {
     if (form === undefined || form.model === '') return {};
-    const code = requestCode(form.protocol, bodyOf(form), this.address.current());
+    const code = requestCode(form, this.address.current());
     const call = sessionCall(accountId, form, true);
     const estimate = await this.calls.estimate(call, request).catch(refusalOnly);
     return { code, estimate: isRefusal(estimate) ? { refusal: estimate.message } : shownEstimate(estimate) };
@@ -188,6 +196,7 @@ function withDefaults(
 const sessionCall = (accountId: string, form: PlaygroundForm, isStream: boolean): SessionCall => ({
   key: { accountId, id: form.key },
   protocol: form.protocol,
+  ...addressOf(form, isStream),
   body: sentBody(form, isStream),
 });
 

@@ -146,9 +146,15 @@ export interface RenderedResponse {
 
 /** Stores responses, to which later requests refer. Pure. */
 export interface ResponseStorage {
-  /** ID of a response rendered here. */
-  idOf(call: Call): string;
-  referencesIn(request: TreeObject): ResponseReferences;
+  /**
+   * `response`: stored by default; a stream ends with all of it, and requests refer to it in the body. `thread`: stored
+   * on request, with its conversation; requests refer to it as upstream state of this kind.
+   */
+  readonly kind: 'response' | 'thread';
+  /** ID of a response rendered here; undefined if clients cannot refer to it. */
+  idOf(call: Call): string | undefined;
+  /** Of the kind `response`. */
+  referencesIn?(request: TreeObject): ResponseReferences;
   /**
    * The request with references replaced.
    * @throws AppError invalid_request naming what is missing
@@ -161,8 +167,8 @@ export interface ResponseStorage {
   inputAfter(call: Call, earlier: { readonly input: string; readonly response: string }): string;
   /** The complete input of an expanded request. */
   inputOf(request: TreeObject): readonly JsonTree[];
-  /** The response in its final bytes, streamed or not; undefined if incomplete. */
-  responseIn(last: Uint8Array): RenderedResponse | undefined;
+  /** The response in its final bytes, or the message in all of its bytes, streamed or not; undefined if incomplete. */
+  responseIn(bytes: Uint8Array): RenderedResponse | undefined;
 }
 
 // Where model text is in a protocol's messages; data, because a separate thread uses it.

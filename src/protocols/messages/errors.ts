@@ -32,13 +32,14 @@ const ROWS: Readonly<Record<ErrorKind, MessagesErrorRow>> = {
   context_canceled: { status: 499, type: 'api_error' },
 };
 
-/** `thread` is stored at the vendor: with these details, clients send the whole conversation. */
-export class UnsupportedThread extends AppError {
-  readonly wireDetails = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
+/** With these details, clients send the whole conversation. */
+export class ThreadNotFound extends AppError {
+  readonly wireDetails = { error_code: 'thread_not_found' };
 
-  constructor() {
-    const message = 'thread: threads are not stored for this model. Send the whole conversation.';
-    super('invalid_request', message, { param: 'thread', fault: 'unsupported_parameter' });
+  /** @param thread as in the request */
+  constructor(thread: unknown) {
+    const id = isJsonObject(thread) ? String(thread['previous_message_id']) : '';
+    super('not_found', `thread: no thread found with id ${JSON.stringify(id.slice(0, 128))}.`, { param: 'thread' });
   }
 }
 

@@ -9,11 +9,11 @@ import {
   interestsOf,
   type JsonFields,
   MemberReader,
+  type OutsideContent,
   outsideIn,
   refuseBackground,
   type RequestLine,
   serviceTierIn,
-  UNKNOWN_CONTENT,
   upstreamHeaders,
   type UpstreamRequest,
 } from '../contract/index.js';
@@ -29,6 +29,7 @@ export const VERBATIM_HEADERS = ['anthropic-beta'] as const;
 export const THINKING_BUDGET = 'thinking.budget_tokens';
 /** Agents include their session. */
 const USER = 'metadata.user_id';
+const PREVIOUS = 'thread.previous_message_id';
 export const INTERESTS = interestsOf(MESSAGES_MEMBERS);
 export const MEMBERS = new MemberReader(MESSAGES_MEMBERS);
 
@@ -52,7 +53,9 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     cacheLifetime: fields.size.cacheLifetime === undefined ? 'none' : undefined,
     compacts: fields.has('compaction') || compacts(fields.object('context_management')),
     affinity: userIn(fields),
-    outside: fields.has('thread.previous_message_id') ? UNKNOWN_CONTENT : outsideIn(fields),
+    // Threads are stored on request only.
+    store: fields.has('thread') ? true : undefined,
+    outside: outsideIn(fields) ?? continuedBy(fields),
     demands: MEMBERS.demandsIn(fields, request),
     size: fields.size,
     fields,
@@ -69,6 +72,10 @@ function effortOfThinking(fields: JsonFields): Effort | undefined {
   if (fields.optionalString('thinking.type', { maxLength: 64 }) === 'disabled') return 'none';
   const budget = thinkingBudget(fields);
   return budget === undefined ? undefined : effortOfBudget(budget);
+}
+
+function continuedBy(fields: JsonFields): OutsideContent | undefined {
+  return fields.has(PREVIOUS) ? { previousResponseId: fields.hint(PREVIOUS) } : undefined;
 }
 
 function userIn(fields: JsonFields): CallAffinity | undefined {

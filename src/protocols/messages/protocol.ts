@@ -25,6 +25,7 @@ import { VERSION_HEADERS, versionHeaderOf } from './flags.js';
 import { VERBATIM_HEADERS, INTERESTS, MEMBERS, MESSAGES, messagesHeadReader, requestContext } from './head.js';
 import { MessagesRenderer, renderMessagesResponse } from './renderer.js';
 import { parseMessagesRequest, RAW_MEMBERS } from './request.js';
+import { MESSAGES_STORAGE } from './threads.js';
 import { readCompaction } from './verbatim.js';
 
 const PING = renderSse('ping', '{"type":"ping"}');
@@ -41,6 +42,7 @@ export class MessagesProtocol implements ProtocolAdapter {
   readonly tokenCounting = MESSAGES_TOKEN_COUNT;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = MESSAGES_TEXTS;
+  readonly storage = MESSAGES_STORAGE;
   readonly startsWithPromptTokens = true;
   readonly fingerprintHeaders = [...VERBATIM_HEADERS, ...VERSION_HEADERS];
   readonly headReader = messagesHeadReader;

@@ -140,17 +140,15 @@ describe('Messages request parsing', () => {
     expect([error.kind, error.details.param]).toEqual(['invalid_request', param]);
   });
 
-  it('rejects threads with the details that clients expect', () => {
+  it('accepts a new thread, whose conversation it has', () => {
+    expect(read({ thread: { type: 'create' } }).turns).toHaveLength(1);
+  });
+
+  it('rejects continued threads with the details that clients expect', () => {
     const error = refused({ thread: { type: 'continue', previous_message_id: 'msg_1' } });
     expect(protocol.renderError(error, 'req_1')).toMatchObject({
-      status: 400,
-      body: {
-        type: 'error',
-        error: {
-          type: 'invalid_request_error',
-          details: { error_code: 'thread_unsupported_request', unsupported: ['model'] },
-        },
-      },
+      status: 404,
+      body: { type: 'error', error: { type: 'not_found_error', details: { error_code: 'thread_not_found' } } },
     });
   });
 

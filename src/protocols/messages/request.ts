@@ -15,7 +15,7 @@ import {
   TreeReader,
   unsupported,
 } from '../contract/index.js';
-import { UnsupportedThread } from './errors.js';
+import { ThreadNotFound } from './errors.js';
 import { knowsSampling, VERSION_HEADERS, versionHeaderOf, WITHOUT_SAMPLING } from './flags.js';
 import { readContent, readInstructions, readTexts, summaryOf } from './request-blocks.js';
 import { readTools } from './request-tools.js';
@@ -107,7 +107,8 @@ function instruct(conversation: ConversationBuilder, texts: readonly TextPart[])
 
 /** @throws AppError for members that only the vendor supports */
 function rejectVendorMembers(fields: TreeReader): void {
-  if (fields.has('thread')) throw new UnsupportedThread();
+  const thread = fields.child('thread');
+  if (thread !== undefined && thread.word('type') !== 'create') throw new ThreadNotFound(thread.tree);
   if (fields.value('max_tokens') === 0) throw unsupported('max_tokens', 'must be 1 or more for this model');
   if (fields.has('inference_geo')) throw unsupported('inference_geo', 'is not supported by this model');
   if (fields.children('mcp_servers').length > 0) throw unsupported('mcp_servers', 'cannot be used with this model');

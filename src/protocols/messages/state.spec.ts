@@ -101,10 +101,10 @@ describe('state created by Messages responses', () => {
     ]);
   });
 
-  it('makes the prompt of a thread one of unknown size', () => {
+  it('makes the prompt of a thread one of the size of what it continues', () => {
     const thread = { type: 'continue', previous_message_id: 'msg_1' };
     expect(callOf({ thread }).head).toMatchObject({
-      outside: { previousResponseId: undefined },
+      outside: { previousResponseId: 'msg_1' },
       demands: { scopedIds: [{ kind: 'thread', id: 'msg_1', path: 'thread' }] },
     });
     expect(callOf({ thread: { type: 'create' } }).head.outside).toBeUndefined();

@@ -22,7 +22,10 @@ import {
   parseData,
   passUnlessError,
   readData,
+  readJsonFields,
   readResponseFields,
+  sealEdits,
+  splice,
   SplicedBody,
   type SseEvent,
   stateSignals,
@@ -37,6 +40,7 @@ import {
 } from '../contract/index.js';
 import { unaffordableThinking } from './errors.js';
 import { requestContext, THINKING_BUDGET, thinkingBudget } from './head.js';
+import { KEPT, keptMembers } from './threads.js';
 import { MessagesUsage } from './usage.js';
 
 const RESPONSE = jsonInterests('usage', 'error');
@@ -47,7 +51,11 @@ export class MessagesVerbatim implements VerbatimLane {
     return {
       path: '/messages',
       ...requestContext(call),
-      body: new SplicedBody(call.body, [...commonEdits(call, target, readCompaction), ...limitEdits(call, target)]),
+      body: new SplicedBody(call.body, [
+        ...commonEdits(call, target, readCompaction),
+        ...limitEdits(call, target),
+        ...threadEdits(call, target),
+      ]),
     };
   }
 
@@ -78,6 +86,15 @@ function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly J
     throw unaffordableThinking(outputLimit, THINKING_BUDGET, budget);
   }
   return [head.fields.assign('max_tokens', String(outputLimit))];
+}
+
+/** A new thread of the upstream, with the content of the one stored here. */
+function threadEdits({ head: { fields } }: Call, { input }: UpstreamTarget): readonly JsonEdit[] {
+  if (input === undefined) return [];
+  const bytes = Buffer.from(input);
+  const readable = splice(bytes, sealEdits(bytes, readJsonFields(bytes, KEPT).sealed, readCompaction));
+  const kept = [...keptMembers(readable)].map(([name, text]) => fields.assign(name, text));
+  return [fields.assign('thread', '{"type":"create"}'), ...kept];
 }
 
 /** Members with output. */

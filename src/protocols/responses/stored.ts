@@ -19,14 +19,15 @@ const FINAL_EVENTS: ReadonlySet<unknown> = new Set(['response.completed', 'respo
 const OPENING_BRACE = 0x7b;
 
 /** How clients refer to stored content: a previous response, or single items. */
-export const RESPONSES_STORAGE: ResponseStorage = {
+export const RESPONSES_STORAGE = {
+  kind: 'response',
   idOf: responseId,
   referencesIn,
   expand,
   inputAfter,
   inputOf,
   responseIn,
-};
+} satisfies ResponseStorage;
 
 function referencesIn(request: TreeObject): ResponseReferences {
   const previous = request[PREVIOUS_RESPONSE];

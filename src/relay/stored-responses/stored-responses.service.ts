@@ -14,6 +14,9 @@ import { StoredResponsesRepository, type StoredResponseRow } from './stored-resp
 /** Interval of evicting references to channels' responses, in responses of this process. */
 const ORIGINS_PER_EVICTION = 64;
 
+/** Responses, and messages with their threads, are stored under names of their own. */
+type StoredKind = 'response' | 'thread';
+
 /** Stored responses of keys. Responses of other keys and expired ones are not found. */
 @Injectable()
 export class StoredResponses {
@@ -26,7 +29,12 @@ export class StoredResponses {
   ) {}
 
   /** Expiry; undefined if not stored: too large, or the key does not allow it. */
-  async store(owner: ResponseOwner, { content, ...response }: NewStoredResponse): Promise<Date | undefined> {
+  async store(
+    owner: ResponseOwner,
+    { content, ...named }: NewStoredResponse,
+    kind: StoredKind = 'response',
+  ): Promise<Date | undefined> {
+    const response = { ...named, id: nameOf(named.id, kind) };
     const sealed = content === undefined ? null : await this.seal(content, owner, response.id);
     if (sealed === undefined) return undefined;
     const createdAt = this.clock.date();
@@ -37,8 +45,9 @@ export class StoredResponses {
     return expiresAt;
   }
 
-  async find(owner: ResponseOwner, id: string): Promise<StoredResponse | undefined> {
-    const row = isStorable(id) ? await this.repository.find(owner.keyId, id, this.clock.date()) : undefined;
+  async find(owner: ResponseOwner, id: string, kind: StoredKind = 'response'): Promise<StoredResponse | undefined> {
+    if (!isStorable(id)) return undefined;
+    const row = await this.repository.find(owner.keyId, nameOf(id, kind), this.clock.date());
     return row && this.open(row, owner);
   }
 
@@ -63,7 +72,7 @@ export class StoredResponses {
 
   /** Whether it existed. */
   delete(owner: Pick<ResponseOwner, 'keyId'>, id: string): Promise<boolean> {
-    return this.repository.delete(owner.keyId, id);
+    return isStorable(id) ? this.repository.delete(owner.keyId, id) : Promise.resolve(false);
   }
 
   /** Expiry of a call's stored response; undefined: not stored. */
@@ -103,8 +112,10 @@ class TooMuchReferenced extends AppError {
   }
 }
 
-/** PostgreSQL rejects NUL. */
-const isStorable = (id: string): boolean => !id.includes('\0');
+/** PostgreSQL rejects NUL; names with blanks are those of threads. */
+const isStorable = (id: string): boolean => !/[\0 ]/.test(id);
+
+const nameOf = (id: string, kind: StoredKind): string => (kind === 'response' ? id : `${kind} ${id}`);
 
 const lengthOf = (content: StoredContent | undefined): number =>
   content === undefined ? 0 : content.input.length + content.response.length;
