@@ -138,7 +138,7 @@ or apply a file: start the server with OPENAI_KEY=…, then run ${COMMAND} catal
 `;
 }
 
-/** A command line for each protocol. */
+/** Sample calls of the demo model. */
 function firstCalls(address: string, key: string): string {
   const messages = [{ role: 'user', content: 'Hello' }];
   const defaults = { model: DEMO_MODEL, stream: true };

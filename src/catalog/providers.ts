@@ -226,7 +226,7 @@ export const PROVIDERS: readonly ProviderPreset[] = [
         key: 'project',
         label: 'Project ID',
         placeholder: 'my-project',
-        hint: 'Leave it empty for the project of the key file, or for express mode.',
+        hint: 'Leave empty to use the key file’s project, or for express mode.',
         isOptional: true,
         pattern: /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/,
         error: 'Enter the project ID: 6 to 30 lowercase letters, digits and hyphens.',

@@ -39,7 +39,7 @@ const MAX_STOPS = 64;
 const MAX_STOP_LENGTH = 1000;
 
 /**
- * What the upstream is asked for: the response itself, a summary as the response, or first a summary and then the
+ * Requested from the upstream: the response itself, a summary as the response, or first a summary and then the
  * response.
  */
 export type CompactionStep = 'none' | 'only' | 'first';

@@ -29,6 +29,6 @@ export class RelayTimings {
   readonly pingMs: number = 20_000;
   /** Max age of a WebSocket, as the vendor has it. */
   readonly socketMs: number = 3_600_000;
-  /** How long a channel that refused a WebSocket is only asked over HTTP. */
+  /** Time during which a channel that refused a WebSocket gets requests over HTTP only. */
   readonly socketRetryMs: number = 300_000;
 }

@@ -96,7 +96,7 @@ describe('upstreams behind a proxy', () => {
     }
   });
 
-  it('are asked through it over WebSockets too', async () => {
+  it('are reached through it over WebSockets', async () => {
     const sockets = new ScriptedSockets(upstream.server);
     const client = await SocketClient.open(service.address, key);
     await client.respond({ model: 'proxied', input: 'Hello' });

@@ -84,7 +84,7 @@ ${PROTOCOLS.map((protocol) => `  - { name: led-${protocol}, protocol: ${protocol
     expect(row['error_message']).not.toMatch(PRIVATE);
   });
 
-  it('is looked at for WebSockets too, whatever a name led to before', async () => {
+  it('is checked again for WebSockets when a name resolves differently', async () => {
     const sockets = new ScriptedSockets(relay.upstream.server);
     let leadsTo = '127.0.0.1';
     jest

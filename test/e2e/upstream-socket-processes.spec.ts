@@ -26,7 +26,7 @@ describe('WebSockets to upstreams of a process', () => {
   });
   afterEach(() => sockets.reset());
 
-  it('that is told to stop end with their calls', async () => {
+  it('close after their calls when the process stops', async () => {
     await start(LONG_MS);
     sockets.script((_, connection) => connection.send(...first!));
     const client = await open();
@@ -43,7 +43,7 @@ describe('WebSockets to upstreams of a process', () => {
     await expectExact();
   });
 
-  it('that is killed lose no call: before the upstream responds, in the middle, and between two', async () => {
+  it('lose no call when the process is killed: before the upstream responds, in the middle, and between two', async () => {
     await start(LONG_MS);
     sockets.script(({ input }, connection) => {
       if (input !== 'hang') connection.send(...first!);

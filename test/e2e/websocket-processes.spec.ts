@@ -43,7 +43,7 @@ describe('WebSockets of a process', () => {
     },
   );
 
-  it('whose grace period is over report it to running calls', async () => {
+  it('report the shutdown to running calls when the grace period ends', async () => {
     await start(LONG_MS);
     world.relay.upstream.script(inHalves(() => new Promise(() => undefined)));
     const client = await open();
@@ -60,7 +60,7 @@ describe('WebSockets of a process', () => {
     await expectExact();
   });
 
-  it('that is killed lose no call: before the upstream responds, in the middle, and between two', async () => {
+  it('lose no call when the process is killed: before the upstream responds, in the middle, and between two', async () => {
     await start(LONG_MS);
     const [requested, streaming, between] = [await open(), await open(), await open()];
     world.relay.upstream.script(({ json }) => {

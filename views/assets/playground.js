@@ -3,13 +3,13 @@ const form = document.querySelector('[data-playground]');
 const stop = document.querySelector('[data-stop]');
 const at = (id) => document.getElementById(id);
 const PREVIEW_MS = 500;
-const MAX_LOOKS = 10;
+const MAX_POLLS = 10;
 
 const fields = () => new URLSearchParams(new FormData(form));
 
 async function pageAt(url, options) {
-  const answer = await fetch(url, { ...options, headers: { accept: 'text/html' } });
-  return new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const response = await fetch(url, { ...options, headers: { accept: 'text/html' } });
+  return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
 
 let previews;
@@ -114,7 +114,7 @@ async function receive(body) {
 
 // The call is settled when its stream has ended, or shortly after it was stopped.
 async function charge(id) {
-  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+  for (let polls = 0; polls < MAX_POLLS; polls += 1) {
     const fresh = (await pageAt(`/playground/calls/${id}`)).getElementById('charge');
     if (id !== newest) return;
     if (fresh) at('charge').replaceChildren(...fresh.childNodes);
@@ -138,14 +138,14 @@ async function send(button) {
   let id;
   try {
     const headers = { accept: 'text/event-stream' };
-    const answer = await fetch('/playground/stream', { method: 'POST', body: fields(), headers, signal });
+    const response = await fetch('/playground/stream', { method: 'POST', body: fields(), headers, signal });
     // Signed out meanwhile.
-    if (answer.redirected) return location.reload();
-    id = answer.headers.get('x-request-id');
-    if (answer.ok) {
-      await receive(answer.body);
+    if (response.redirected) return location.reload();
+    id = response.headers.get('x-request-id');
+    if (response.ok) {
+      await receive(response.body);
       remember(message);
-    } else fail((await answer.json()).error.message);
+    } else fail((await response.json()).error.message);
   } catch {
     if (!signal.aborted) fail('The connection was lost. Check the usage logs for this call.');
   } finally {

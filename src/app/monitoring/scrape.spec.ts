@@ -1,7 +1,7 @@
 import { Metrics } from '../../platform/metrics/index.js';
 import { type Figures, mergeFigures, WorkersFigures } from './scrape.js';
 
-/** What a worker has counted, as it comes over the channel between processes. */
+/** Counts of a worker, as it sends them to other processes. */
 async function figuresOf(calls: number, running: number, longest = 0): Promise<Figures> {
   const metrics = new Metrics();
   metrics.counter('calls_total', 'calls', ['status']).inc({ status: 'succeeded' }, calls);

@@ -6,7 +6,7 @@ import { type QrCode, qrCode } from './factor-set-up.js';
 const SCALE = 4;
 const RECTANGLE = /M(\d+) (\d+)h(\d+)v1h-(\d+)z/g;
 
-/** What a camera sees of it: black where the path is, and white around. */
+/** As a camera sees it: black where the path is, and white around. */
 function seen({ size, path }: QrCode): { readonly width: number; readonly height: number; readonly data: Uint8Array } {
   const side = size * SCALE;
   const data = new Uint8Array(side * side * 3).fill(255);

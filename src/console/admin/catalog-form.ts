@@ -93,7 +93,7 @@ const OWN_WORDS: Readonly<Record<string, string>> = {
 const OWN_PATTERNS: readonly (readonly [pattern: RegExp, reword: (entry: string, detail: string) => string])[] = [
   [
     /^must be a list of secrets, .*; entry (\d+) is not$/,
-    (n) => `Credential ${n} is not valid. Enter a secret or env:NAME.`,
+    (n) => `Credential ${n} is not valid. Enter a secret, env:NAME or a JSON key file.`,
   ],
   [
     /^must have a variable name after "env:"; entry (\d+) does not$/,
@@ -105,7 +105,7 @@ const OWN_PATTERNS: readonly (readonly [pattern: RegExp, reword: (entry: string,
   ],
   [
     /^must have valid service account keys; entry (\d+) (.+)$/,
-    (n, reason) => `Credential ${n} is not valid: the service account key ${reason}.`,
+    (n, reason) => `Enter a valid service account key: credential ${n} ${reason}.`,
   ],
   [/^must be true, false, .* per name; (\S+) is not$/, (flag) => `“${flag}” has a value this flag cannot take.`],
 ];

@@ -28,7 +28,7 @@ const PROTOCOLS = PLAYGROUND_PROTOCOLS.map((id) => ({
 
 type Request = FastifyRequest;
 
-/** What became of a call; all undefined before one. */
+/** Result of a call; all undefined before one. */
 interface Outcome {
   readonly output?: string;
   /** The response as it came. */
@@ -92,7 +92,7 @@ class PlaygroundController {
     return this.calls.stream(sessionCall(accountId, value, true), request, reply);
   }
 
-  /** What a call was charged. */
+  /** The charge of a call. */
   @Get('calls/:id')
   async charge(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
     const call = await this.callOf(visitor, id);

@@ -43,7 +43,7 @@ export class Signatures {
 interface RowPlace {
   readonly before?: string;
   readonly after?: string;
-  /** What the list is sorted by in that row, if not by ID. */
+  /** Value of the sort column in that row; absent if sorted by ID. */
   readonly value?: string;
 }
 

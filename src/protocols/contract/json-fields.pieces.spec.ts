@@ -4,7 +4,7 @@ import { AppError } from '../../platform/shared/index.js';
 import { type JsonFields, JsonReader, readJsonFields } from './json-fields.js';
 
 describe('incremental reading', () => {
-  /** What is read, or the error message, when the body arrives in pieces with these ends. */
+  /** The fields read, or the error message, when the body arrives in pieces with these ends. */
   function readCut(json: string | Buffer, cuts: readonly number[]): unknown {
     const bytes = Buffer.from(json as string);
     const reader = new JsonReader(INTERESTS);

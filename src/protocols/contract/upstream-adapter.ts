@@ -69,7 +69,7 @@ export interface SocketReading {
   readonly last: boolean;
   /** ID of an ended response, which the next call on the socket may continue. */
   readonly responseId: string | undefined;
-  /** What an HTTP response without a stream would have, if this is the first message: the request was rejected. */
+  /** Status and headers if the message rejects the request; only valid for the first message. */
   readonly rejection: { readonly status: number; readonly headers: UpstreamHeaders } | undefined;
 }
 

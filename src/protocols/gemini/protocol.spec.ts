@@ -179,7 +179,7 @@ describe('the verbatim lane of Gemini', () => {
   });
 });
 
-describe('what Gemini clients get', () => {
+describe('a Gemini stream', () => {
   it('is an array that stays valid when it breaks', () => {
     const call = aCall(protocol, { contents: CONTENTS }, STREAM);
     const error = new AppError('upstream_error', 'Broken.');

@@ -71,7 +71,7 @@ function inputAfter(call: Call, { input, response }: { readonly input: string; r
   return `{${members.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
 }
 
-/** Members of what is stored of a thread, as written. @param text an object, as of `inputAfter` */
+/** Members of a stored thread, as written. @param text as returned by `inputAfter` */
 export function keptMembers(text: Uint8Array): ReadonlyMap<string, string> {
   const fields = readJsonFields(text, KEPT);
   const members = MEMBERS.flatMap((name) => {
@@ -141,7 +141,7 @@ function completed({ partial_json: args, ...block }: TreeObject): TreeObject {
 
 class KeptByThread extends AppError {
   constructor(param: string) {
-    super('invalid_request', `${param}: the thread keeps it from the request that created it. Remove it.`, {
+    super('invalid_request', `${param}: cannot be changed in an existing thread. Remove it, or start a new thread.`, {
       param,
       fault: 'invalid_value',
     });

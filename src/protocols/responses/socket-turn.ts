@@ -43,7 +43,7 @@ const DONE_ITEM = jsonInterests(
 export class ResponseTurn implements SocketTurn {
   /** Known once the response is created. */
   responseId: string | undefined;
-  /** What is kept: the whole input, without output; undefined: nothing. */
+  /** The whole input, without output, if it is kept. */
   input: Omit<KeptResponse, 'id'> | undefined;
   /** For a response that follows by itself; undefined: not possible. */
   settings: string | undefined;
@@ -128,7 +128,7 @@ export class ResponseTurn implements SocketTurn {
 const isUnreadable = (fields: JsonFields): boolean =>
   fields.hint('item.type') === 'reasoning' && fields.field('item.encrypted_content')?.kind !== 'string';
 
-/** What the client has to send for an item; undefined: nothing. */
+/** The form in which the client must send an item; undefined: it need not. */
 function requiredBy(fields: JsonFields): JsonObject | undefined {
   const type = fields.hint('item.type');
   const call = { type: `${type}_output`, call_id: fields.hint('item.call_id') };

@@ -76,7 +76,7 @@ export class ResponsesVerbatim implements VerbatimLane {
 export const rewritten = (call: Call, target: UpstreamTarget, edits: readonly JsonEdit[]): SplicedBody =>
   new SplicedBody(call.body, [...commonEdits(call, target, readCompaction), ...storedEdits(call, target), ...edits]);
 
-/** What requests for responses need wherever they are sent. */
+/** Edits of every request for responses, over HTTP or WebSocket. */
 export const responseEdits = (call: Call, target: UpstreamTarget): readonly JsonEdit[] => [
   ...limitEdits(call, target),
   ...storeEdits(call, target),

@@ -97,7 +97,7 @@ const unpriced = (param: string, message: string): AppError =>
   new AppError('invalid_request', `${param}: ${message}`, { param, fault: 'invalid_value' });
 
 /**
- * What an upstream is asked for: translated requests carry no speed or region, and no tier if the protocol has none.
+ * Requested from an upstream: translated requests carry no speed or region, and no tier if the protocol has none.
  */
 export function headSent(
   { head, protocol }: Pick<Call, 'head' | 'protocol'>,

@@ -55,7 +55,7 @@ const decompress = promisify(zstdDecompress);
 /**
  * Compresses text and encrypts it with AES-256-GCM under a key derived from the API key: nonce, ciphertext, tag. Bound
  * to its owner and name.
- * @param name ID of a stored response, or a text with blanks for others
+ * @param name ID of a stored response, or a text with spaces for others
  */
 export async function sealText(text: string, owner: ResponseOwner, name: string): Promise<Buffer> {
   const compressed = await compress(text);

@@ -112,7 +112,7 @@ class TooMuchReferenced extends AppError {
   }
 }
 
-/** PostgreSQL rejects NUL; names with blanks are those of threads. */
+/** PostgreSQL rejects NUL; IDs with spaces are those of threads. */
 const isStorable = (id: string): boolean => !/[\0 ]/.test(id);
 
 const nameOf = (id: string, kind: StoredKind): string => (kind === 'response' ? id : `${kind} ${id}`);

@@ -172,7 +172,7 @@ class AccountToken {
 
   private postpone(error: unknown): void {
     this.renewMs = this.clock.now() + RENEW_AGAIN_MS;
-    this.logger.warn(`Could not renew the access token of ${this.email}: ${reasonOf(AppError.from(error).cause)}`);
+    this.logger.warn(`Failed to renew the access token of ${this.email}: ${reasonOf(AppError.from(error).cause)}`);
   }
 }
 
@@ -196,13 +196,13 @@ async function readJson(body: AsyncIterable<Buffer>): Promise<Readonly<Record<st
   }
 }
 
-/** Google words the reason in `error` and `error_description`; only administrators see it. */
+/** The reason is in `error` and `error_description`; only administrators see it. */
 function refusalOf(
   status: number,
   { error, error_description: description }: Readonly<Record<string, unknown>>,
 ): AppError {
-  const words = [error, description].filter((part) => typeof part === 'string').join(': ');
-  const cause = new Error(`token service, status ${status}${words && `: ${words}`}`);
+  const reason = [error, description].filter((part) => typeof part === 'string').join(': ');
+  const cause = new Error(`token service, status ${status}${reason && `: ${reason}`}`);
   if (status !== 400 && status !== 401 && status !== 403) return failed(cause, status);
   const message = "The provider rejected this service's credentials. Contact an administrator.";
   return new AppError('upstream_auth', message, { failover: true, upstreamStatus: status }, { cause });
@@ -211,7 +211,7 @@ function refusalOf(
 const failed = (cause: unknown, upstreamStatus?: number): AppError =>
   new AppError(
     'upstream_error',
-    'No access token could be obtained for the upstream.',
+    'Failed to get an access token for the upstream. Retry shortly.',
     { failover: true, ...(upstreamStatus !== undefined && { upstreamStatus }) },
     { cause },
   );

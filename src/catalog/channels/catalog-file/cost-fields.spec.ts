@@ -22,7 +22,7 @@ const PROTOCOLS = new Map([['responses', 'bearer']]);
 
 const onlyChannel = (text: string) => channelFrom(entriesIn(text).channels![0]!, PROTOCOLS);
 
-/** What would be stored of it. */
+/** As stored. */
 function exported(text: string): string {
   const { credentials: _, ...columns } = onlyChannel(text);
   const row: ChannelEntity = {

@@ -152,7 +152,7 @@ export const FLAGS: readonly FlagLabels[] = [
     [R],
     'switch',
     'WebSocket',
-    'Accepts WebSockets: calls over WebSocket are sent over one, which keeps their conversation.',
+    'Accepts WebSockets. Calls of WebSocket clients use one per lane, which keeps the conversation.',
   ),
   flag('family', ALL, 'text', 'Family', 'Channels with the same family accept each other’s signed reasoning.'),
   flag(

@@ -88,7 +88,7 @@ const ONE = SELECT('id = $1', '');
 /** Without an index, which every call would have to update; the time limit of reads protects large services. */
 const BALANCE = 'coalesce((SELECT balance FROM wallets WHERE account_id = id), 0)';
 
-/** @param isBack the rows before a position in place of those after it; in the order of the list, too */
+/** @param isBack selects the page that precedes the position, in the order of the list */
 function pageSql(sort: UserSort | undefined, isBack: boolean): string {
   const order = sort === 'lowest-balance' ? 'ASC' : 'DESC';
   const [side, inner] = (order === 'DESC') === isBack ? ['>', 'ASC'] : ['<', 'DESC'];
@@ -109,7 +109,7 @@ function pageSql(sort: UserSort | undefined, isBack: boolean): string {
 export class UserDirectory {
   constructor(private readonly reads: TimeLimitedReads) {}
 
-  /** With `after`, the rows before that position. @throws RangeTooLarge after 5 s */
+  /** One page. `before` continues the list, `after` goes back. @throws RangeTooLarge after 5 s */
   page(
     { text, role, group, state, sort }: UserFilter,
     { before, after, value }: UserPosition,

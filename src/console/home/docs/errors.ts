@@ -93,7 +93,7 @@ export const WARNINGS: readonly TranslationWarning[] = [
   {
     becomes: 'Removed silently',
     things: [
-      'Fields that only concern the vendor: seed, metadata, cache hints, client_metadata, beta headers, context_management.',
+      'Fields that only concern the vendor: seed, metadata, cache hints, client_metadata, beta headers, context_management except compaction.',
       'Optional details: image detail, participant names, unsupported verbosity.',
       'Reasoning signed or encrypted by another vendor.',
       'Unknown fields.',

@@ -135,12 +135,12 @@ const SORTS = [
   { value: 'context', label: 'Context' },
 ] as const;
 
-/** Of those that clients ask for, as in the catalog file; others describe how a model is called. */
+/** Capabilities that users look for; other flags describe how a model is called. */
 const CAPABILITIES = [
   { value: 'tools', label: 'Tools' },
   { value: 'reasoning', label: 'Reasoning' },
   { value: 'vision', label: 'Image input' },
-  { value: 'audio', label: 'Audio' },
+  { value: 'audio', label: 'Audio input' },
 ] as const;
 
 type PriceSort = (typeof SORTS)[number]['value'];

@@ -82,7 +82,11 @@ const RESPONSES: Readonly<Record<string, Schema>> = {
       group: text(),
       protocol: text('Protocol of the client.'),
       stream: { type: 'boolean' },
-      transport: { type: ['string', 'null'], enum: ['http', 'websocket', null] },
+      transport: {
+        type: ['string', 'null'],
+        enum: ['http', 'websocket', null],
+        description: 'Transport between client and relay; null if not recorded.',
+      },
       effort: orNull('string'),
       service_tier: orNull('string'),
       status: { type: 'string', enum: ['open', 'succeeded', 'failed', 'cancelled', 'refused', 'interrupted'] },
