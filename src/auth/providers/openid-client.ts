@@ -59,9 +59,26 @@ const SKEW = 60;
 /** How long discovered metadata and keys are used. */
 const KNOWN_MS = 60 * 60_000;
 /** Asymmetric only: the provider's keys are public, and so would be an HMAC key derived from them. */
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
 /** Errors of the connection and the server, rather than of what it says about the user. */
-const CONNECTION_ERRORS = ['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON'];
+const CONNECTION_ERRORS = [
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+];
 
 interface KnownConfiguration {
   readonly configuration: Openid.Configuration;
@@ -225,7 +242,13 @@ function identityOf(
     subject: sub,
     email: isEmail ? email : undefined,
     emailVerified: isEmail && isTrue(verified),
-    name: typeof name === 'string' ? name.replaceAll(/\p{Cc}+/gu, ' ').trim().slice(0, MAX_NAME) : '',
+    name:
+      typeof name === 'string'
+        ? name
+            .replaceAll(/\p{Cc}+/gu, ' ')
+            .trim()
+            .slice(0, MAX_NAME)
+        : '',
   };
 }
 

@@ -180,6 +180,15 @@ class PreferencesController {
     AccountDataController,
     CloseAccountController,
   ],
-  providers: [AccountClosing, AccountExport, AccountFacts, IdentityDecisions, PendingSignIns, ProviderSteps, SignInMethodViews, SignInSteps],
+  providers: [
+    AccountClosing,
+    AccountExport,
+    AccountFacts,
+    IdentityDecisions,
+    PendingSignIns,
+    ProviderSteps,
+    SignInMethodViews,
+    SignInSteps,
+  ],
 })
 export class AccountPagesModule {}

@@ -166,7 +166,10 @@ function providerPage(
   return new Page('admin/settings-provider', { title, width: 'narrow', status, data: { ...data, title, crumbs } });
 }
 
-const typedIn = ({ label, issuer, clientId, clientSecret, linksByEmail }: ProviderForm, name: string): TypedProvider => ({
+const typedIn = (
+  { label, issuer, clientId, clientSecret, linksByEmail }: ProviderForm,
+  name: string,
+): TypedProvider => ({
   name,
   label,
   issuer,

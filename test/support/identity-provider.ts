@@ -1,0 +1,116 @@
+import { Provider } from 'oidc-provider';
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The key of all tokens: making one takes longer than most tests. */
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const KEY = { ...privateKey.export({ format: 'jwk' }), kid: 'test', alg: 'RS256', use: 'sig' };
+
+type Claims = Record<string, unknown>;
+
+/** Changes an ID token on its way: returns another one. */
+export type Forgery = (claims: Claims, provider: IdentityProvider) => string;
+
+const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+/** A real OpenID Connect provider, at which one user is signed in: every request is granted to them at once. */
+export class IdentityProvider {
+  static readonly clientId = 'relay';
+  static readonly clientSecret = 'a secret of the client';
+
+  /** Of the user who is signed in. */
+  subject = 'user-1';
+  claims: Claims = {};
+  /** Whether the user declines. */
+  isDenied = false;
+  /** Undefined: tokens are as the provider makes them. */
+  forgery: Forgery | undefined;
+
+  private constructor(
+    private readonly server: Server,
+    readonly issuer: string,
+  ) {}
+
+  /** @param redirectUris that are registered */
+  static async start(redirectUris: readonly string[]): Promise<IdentityProvider> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const idp = new IdentityProvider(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const provider = idp.provider(redirectUris);
+    const handle = provider.callback();
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      if (request.url?.startsWith('/interaction/')) void idp.interact(provider, request, response);
+      else void handle(request, response);
+    });
+    return idp;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  signed(claims: Claims, key = privateKey): string {
+    const text = `${encoded({ alg: 'RS256', kid: KEY.kid, typ: 'JWT' })}.${encoded(claims)}`;
+    return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`;
+  }
+
+  unsigned(claims: Claims): string {
+    return `${encoded({ alg: 'none' })}.${encoded(claims)}.`;
+  }
+
+  /** What the browser of the user is redirected to in the end: an address of the relay. */
+  async visit(address: string): Promise<string> {
+    const cookies = new Map<string, string>();
+    let location = address;
+    while (location.startsWith(this.issuer)) {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const response = await fetch(location, { redirect: 'manual', headers: { cookie } });
+      for (const line of response.headers.getSetCookie()) {
+        const [name = '', value = ''] = (line.split(';', 1)[0] ?? '').split('=', 2);
+        cookies.set(name, value);
+      }
+      const next = response.headers.get('location');
+      if (next === null) throw new Error(`${location}: ${response.status} ${await response.text()}`);
+      location = new URL(next, this.issuer).href;
+    }
+    return location;
+  }
+
+  private provider(redirectUris: readonly string[]): Provider {
+    const { clientId: client_id, clientSecret: client_secret } = IdentityProvider;
+    const provider = new Provider(this.issuer, {
+      clients: [{ client_id, client_secret, redirect_uris: [...redirectUris] }],
+      jwks: { keys: [KEY] as never },
+      cookies: { keys: [randomBytes(16).toString('hex')] },
+      pkce: { required: () => true },
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+      features: { devInteractions: { enabled: false } },
+      interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+      findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId, ...this.claims }) }),
+    });
+    provider.use(async (context, next) => {
+      await next();
+      const body = context.body as { id_token?: string } | undefined;
+      if (this.forgery === undefined || body?.id_token === undefined) return;
+      const [, payload = ''] = body.id_token.split('.');
+      const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Claims;
+      body.id_token = this.forgery(claims, this);
+    });
+    return provider;
+  }
+
+  private async interact(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { prompt, params, session } = await provider.interactionDetails(request, response);
+    if (this.isDenied) return provider.interactionFinished(request, response, { error: 'access_denied' });
+    if (prompt.name === 'login')
+      return provider.interactionFinished(request, response, { login: { accountId: this.subject } });
+    const grant = new provider.Grant({ accountId: session?.accountId, clientId: String(params['client_id']) });
+    grant.addOIDCScope('openid email profile');
+    return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
+  }
+}
+
+/** A key that the provider does not have. */
+export const foreignKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
