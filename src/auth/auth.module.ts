@@ -10,6 +10,7 @@ import { AccountMails, MailWriter } from './mails/account-mails.js';
 import { Passwords } from './passwords.js';
 import { LinkedIdentities, PendingIdentities } from './providers/linked-identities.js';
 import { OpenidClient } from './providers/openid-client.js';
+import { ProviderHttp } from './providers/provider-http.js';
 import { ProviderAttempts, ProviderSignIn } from './providers/provider-sign-in.js';
 import { SignInProviders } from './providers/sign-in-providers.js';
 import { FactorSetUp, OwnSecondFactor, SecondFactorRemoval } from './second-factor/factor-set-up.js';
@@ -65,6 +66,7 @@ const PROVIDED = [
     SecondFactorRepository,
     OpenidClient,
     ProviderAttempts,
+    ProviderHttp,
     ...PROVIDED,
   ],
   exports: PROVIDED,

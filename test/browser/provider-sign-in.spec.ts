@@ -50,7 +50,7 @@ describe('sign-in with a provider, in a browser', () => {
       await look('provider-account');
 
       await page.getByRole('button', { name: 'Sign out of this browser' }).click();
-      await page.getByText('Signed out').waitFor();
+      await page.getByText('Signed out', { exact: true }).waitFor();
       await page.getByRole('link', { name: 'Continue with Acme' }).click();
       await page.getByRole('link', { name: 'API keys' }).first().waitFor();
       expect(window.complaints).toEqual([]);

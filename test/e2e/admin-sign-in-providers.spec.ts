@@ -17,11 +17,18 @@ describe('the settings of sign-in providers', () => {
   let relay: RelayApp;
   let operator: OperatorVisit;
 
-  beforeEach(async () => {
+  /** Audit entries of earlier tests. */
+  let earlier = 0;
+
+  beforeAll(async () => {
     relay = await RelayApp.start();
-    operator = await operatorVisit(relay);
   });
-  afterEach(() => relay.close());
+  afterAll(() => relay.close());
+  beforeEach(async () => {
+    operator = await operatorVisit(relay);
+    earlier += (await entries()).length;
+  });
+  afterEach(() => relay.get(DataSource).query('DELETE FROM sign_in_providers'));
 
   const add = (fields: Record<string, string> = {}): Promise<PageResponse> =>
     operator.browser.submit(`${PAGE}/new`, { ...ACME, ...fields });
@@ -31,10 +38,10 @@ describe('the settings of sign-in providers', () => {
     const { name: _, clientSecret: __, ...shown } = ACME;
     return operator.browser.post(`${PAGE}/acme`, { revision, ...shown, clientSecret: '', ...changes });
   };
-  const entries = (): Promise<{ action: string; lines: string[] }[]> =>
-    relay
-      .get(DataSource)
-      .query(`SELECT action, lines FROM audit_entries WHERE object_name = 'Sign-in provider Acme' ORDER BY id`);
+  const entries = async (): Promise<{ action: string; lines: string[] }[]> => {
+    const sql = `SELECT action, lines FROM audit_entries WHERE object_id = 'sign-in provider acme' ORDER BY id`;
+    return (await relay.get(DataSource).query<{ action: string; lines: string[] }[]>(sql)).slice(earlier);
+  };
   const secret = async (): Promise<string> => (await relay.get(SignInProviders).client('acme')).clientSecret.reveal();
 
   it('adds a provider, whose secret is stored encrypted and never shown', async () => {

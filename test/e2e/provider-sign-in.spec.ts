@@ -396,12 +396,17 @@ describe('sign-in with a provider', () => {
     expect((await visitor().get(BEGIN)).status).toBe(303);
   });
 
-  it('says so when the provider cannot be reached', async () => {
-    const gone = await IdentityProvider.start([]);
-    await gone.close();
+  it('says so when the provider cannot be reached, before and after the user was there', async () => {
+    const gone = await IdentityProvider.start([`${relay.url}/sign-in/with/gone/callback`]);
     const secret = new Secret('secret');
     const provider = { name: 'gone', label: 'Gone', issuer: gone.issuer, clientId: 'relay', linksByEmail: false };
     await relay.get(SignInProviders).add({ ...provider, clientSecret: secret });
+    const browser = visitor();
+    const callback = pathOf(await gone.visit((await browser.get('/sign-in/with/gone')).location));
+    await gone.close();
+    expect(await refusalOf(browser, await browser.get(callback))).toContain('Gone cannot be reached at present.');
+    await relay.get(SignInProviders).remove('gone');
+    await relay.get(SignInProviders).add({ ...provider, clientSecret: new Secret('another') });
     const { status, text } = await visitor().get('/sign-in/with/gone');
     expect(status).toBe(503);
     expect(text).toContain('Gone cannot be reached at present.');

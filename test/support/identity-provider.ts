@@ -1,4 +1,4 @@
-import { Provider } from 'oidc-provider';
+import type { Provider } from 'oidc-provider';
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,21 @@ type Claims = Record<string, unknown>;
 /** Changes an ID token on its way: returns another one. */
 export type Forgery = (claims: Claims, provider: IdentityProvider) => string;
 
+/** Seconds. */
+const TTL = 600;
+
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+/** Without the package's advice for production. */
+async function quietly<T>(work: () => Promise<T>): Promise<T> {
+  const { info, warn } = console;
+  Object.assign(console, { info: () => undefined, warn: () => undefined });
+  try {
+    return await work();
+  } finally {
+    Object.assign(console, { info, warn });
+  }
+}
 
 /** A real OpenID Connect provider, at which one user is signed in: every request is granted to them at once. */
 export class IdentityProvider {
@@ -37,7 +51,7 @@ export class IdentityProvider {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const idp = new IdentityProvider(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    const provider = idp.provider(redirectUris);
+    const provider = await quietly(async () => idp.provider((await import('oidc-provider')).Provider, redirectUris));
     const handle = provider.callback();
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       if (request.url?.startsWith('/interaction/')) void idp.interact(provider, request, response);
@@ -78,12 +92,13 @@ export class IdentityProvider {
     return location;
   }
 
-  private provider(redirectUris: readonly string[]): Provider {
+  private provider(OidcProvider: typeof Provider, redirectUris: readonly string[]): Provider {
     const { clientId: client_id, clientSecret: client_secret } = IdentityProvider;
-    const provider = new Provider(this.issuer, {
+    const provider = new OidcProvider(this.issuer, {
       clients: [{ client_id, client_secret, redirect_uris: [...redirectUris] }],
       jwks: { keys: [KEY] as never },
       cookies: { keys: [randomBytes(16).toString('hex')] },
+      ttl: { AccessToken: TTL, AuthorizationCode: TTL, Grant: TTL, IdToken: TTL, Interaction: TTL, Session: TTL },
       pkce: { required: () => true },
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
       features: { devInteractions: { enabled: false } },

@@ -1,9 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type * as Openid from 'openid-client';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch } from 'undici';
-import { ForbiddenAddress, isForbidden, lookupAllowed } from '../../catalog/channels/index.js';
-import { Config } from '../../platform/config/index.js';
 import { AppError, Clock, codeOf, reasonOf } from '../../platform/shared/index.js';
+import { ProviderHttp } from './provider-http.js';
 import { isLoopback, type ProviderClient, type SignInProvider } from './sign-in-providers.js';
 
 /** A user as a provider's verified ID token describes them. */
@@ -53,7 +51,6 @@ const openidPackage = (): Promise<OpenidPackage> => import('openid-client');
 
 const SCOPE = 'openid email profile';
 const TIMEOUT_SECONDS = 10;
-const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** Accepted difference of clocks, in seconds. */
 const SKEW = 60;
 /** How long discovered metadata and keys are used. */
@@ -93,14 +90,11 @@ export class OpenidClient {
   private readonly logger = new Logger('Accounts');
   /** By provider name. */
   private readonly known = new Map<string, KnownConfiguration>();
-  private readonly fetch: Openid.CustomFetch;
 
   constructor(
     private readonly clock: Clock,
-    config: Config,
-  ) {
-    this.fetch = fetchVia(dispatcherFor(config));
-  }
+    private readonly http: ProviderHttp,
+  ) {}
 
   /** Where the browser goes. @throws ProviderUnavailable */
   authorizationUrl(provider: ProviderClient, redirectUri: string, checks: SignInChecks): Promise<string> {
@@ -184,7 +178,7 @@ export class OpenidClient {
     const server = new URL(issuer);
     const isPlain = server.protocol === 'http:' && isLoopback(server.hostname);
     const found = await openid.discovery(server, clientId, undefined, openid.None(), {
-      [openid.customFetch]: this.fetch,
+      [openid.customFetch]: this.http.fetch,
       timeout: TIMEOUT_SECONDS,
       ...(isPlain && { execute: [openid.allowInsecureRequests] }),
     });
@@ -200,7 +194,7 @@ export class OpenidClient {
       { [openid.clockTolerance]: SKEW, use_mtls_endpoint_aliases: false },
       authenticate,
     );
-    configuration[openid.customFetch] = this.fetch;
+    configuration[openid.customFetch] = this.http.fetch;
     configuration.timeout = TIMEOUT_SECONDS;
     // The package would otherwise rely on TLS instead of the signature.
     openid.enableNonRepudiationChecks(configuration);
@@ -262,34 +256,4 @@ function reasonIn(error: unknown): string {
   const said = typeof code === 'string' ? `: ${code.slice(0, 100)}` : '';
   const because = cause instanceof Error ? `: ${codeOf(cause)} ${reasonOf(cause)}` : '';
   return `${reasonOf(error)}${said}${because}`;
-}
-
-/** Direct or through the proxy, and never to forbidden addresses. */
-function dispatcherFor({ httpsProxy, noProxy }: Config): Dispatcher {
-  const options = { connect: { lookup: lookupAllowed }, maxResponseSize: MAX_RESPONSE_BYTES };
-  if (httpsProxy === undefined) return new Agent(options);
-  return new EnvHttpProxyAgent({ ...options, httpsProxy: httpsProxy.reveal(), noProxy: noProxy.join(',') });
-}
-
-/** The package checks for the global `Response`. IP addresses are not looked up, so they are checked here. */
-function fetchVia(dispatcher: Dispatcher): Openid.CustomFetch {
-  return async (address, { body, headers, method, redirect, signal }) => {
-    const { hostname } = new URL(address);
-    if (isForbidden(hostname)) throw new ForbiddenAddress(hostname);
-    const content = body instanceof URLSearchParams ? body.toString() : undefined;
-    const response = await fetch(address, {
-      method,
-      headers,
-      redirect,
-      dispatcher,
-      ...(content !== undefined && { body: content }),
-      ...(signal && { signal }),
-    });
-    const text = await response.text();
-    const isBodyless = response.status === 204 || response.status === 304;
-    return new Response(isBodyless ? null : text, {
-      status: response.status,
-      headers: [...response.headers].filter(([name]) => name !== 'content-encoding'),
-    });
-  };
 }

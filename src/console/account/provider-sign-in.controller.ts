@@ -93,8 +93,8 @@ export class ProviderSteps {
   }
 }
 
-/** Refusals that the user can do something about; they are shown where a sign-in begins. */
-const REFUSALS: readonly ErrorKind[] = ['permission_denied', 'invalid_request', 'conflict'];
+/** Errors shown where a sign-in begins: the callback cannot be repeated. */
+const REFUSALS: readonly ErrorKind[] = ['permission_denied', 'invalid_request', 'conflict', 'unavailable'];
 
 /** `/sign-in/with/google`: sign-in with OpenID Connect, and links to the account of a signed-in user. */
 @Controller('sign-in/with')
