@@ -5,7 +5,7 @@ import { Secret } from '../../src/platform/shared/index.js';
 import { SettingsEditor } from '../../src/platform/settings/index.js';
 import { WalletService } from '../../src/wallet/index.js';
 import { turnOnSecondFactor } from '../support/authenticator.js';
-import { foreignKey, type Forgery, IdentityProvider } from '../support/identity-provider.js';
+import { foreignKey, type Forgery, IdentityProvider, signed, unsigned } from '../support/identity-provider.js';
 import { Mailbox } from '../support/mailbox.js';
 import { forgetSignIn } from '../support/operator-visit.js';
 import { type PageResponse, PageVisitor } from '../support/page-visitor.js';
@@ -357,15 +357,15 @@ describe('sign-in with a provider', () => {
   describe('with an ID token', () => {
     const now = Math.floor(Date.now() / 1000);
     const FORGERIES: Readonly<Record<string, Forgery>> = {
-      'with another nonce': (claims, { signed }) => signed({ ...claims, nonce: 'another' }),
-      'without a nonce': ({ nonce: _, ...claims }, { signed }) => signed(claims),
-      'of another issuer': (claims, { signed }) => signed({ ...claims, iss: 'https://evil.example' }),
-      'for another client': (claims, { signed }) => signed({ ...claims, aud: 'other' }),
-      'authorized for another client': (claims, { signed }) => signed({ ...claims, azp: 'other' }),
-      'that expired': (claims, { signed }) => signed({ ...claims, exp: now - 61 }),
-      'from the future': (claims, { signed }) => signed({ ...claims, iat: now + 3600, exp: now + 7200 }),
-      'without a signature': (claims, { unsigned }) => unsigned(claims),
-      'signed with another key': (claims, { signed }) => signed(claims, foreignKey()),
+      'with another nonce': (claims) => signed({ ...claims, nonce: 'another' }),
+      'without a nonce': ({ nonce: _, ...claims }) => signed(claims),
+      'of another issuer': (claims) => signed({ ...claims, iss: 'https://evil.example' }),
+      'for another client': (claims) => signed({ ...claims, aud: 'other' }),
+      'authorized for another client': (claims) => signed({ ...claims, azp: 'other' }),
+      'that expired': (claims) => signed({ ...claims, exp: now - 61 }),
+      'from the future': (claims) => signed({ ...claims, iat: now + 3600, exp: now + 7200 }),
+      'without a signature': (claims) => unsigned(claims),
+      'signed with another key': (claims) => signed(claims, foreignKey()),
     };
 
     it.each(Object.entries(FORGERIES))('%s refuses it', async (_, forgery) => {
@@ -376,7 +376,7 @@ describe('sign-in with a provider', () => {
     });
 
     it('within the accepted difference of clocks accepts it', async () => {
-      idp.forgery = (claims, { signed }) => signed({ ...claims, exp: Math.floor(Date.now() / 1000) - 30 });
+      idp.forgery = (claims) => signed({ ...claims, exp: Math.floor(Date.now() / 1000) - 30 });
       expect((await arrive(visitor())).location).toBe('/register/provider');
     });
   });

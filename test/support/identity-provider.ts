@@ -9,13 +9,21 @@ const KEY = { ...privateKey.export({ format: 'jwk' }), kid: 'test', alg: 'RS256'
 
 type Claims = Record<string, unknown>;
 
-/** Changes an ID token on its way: returns another one. */
-export type Forgery = (claims: Claims, provider: IdentityProvider) => string;
+/** Makes another ID token of the claims of one. */
+export type Forgery = (claims: Claims) => string;
 
 /** Seconds. */
 const TTL = 600;
 
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+/** @param key default: that of the provider */
+export function signed(claims: Claims, key = privateKey): string {
+  const text = `${encoded({ alg: 'RS256', kid: KEY.kid, typ: 'JWT' })}.${encoded(claims)}`;
+  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`;
+}
+
+export const unsigned = (claims: Claims): string => `${encoded({ alg: 'none' })}.${encoded(claims)}.`;
 
 /** Without the package's advice for production. */
 async function quietly<T>(work: () => Promise<T>): Promise<T> {
@@ -65,15 +73,6 @@ export class IdentityProvider {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  signed(claims: Claims, key = privateKey): string {
-    const text = `${encoded({ alg: 'RS256', kid: KEY.kid, typ: 'JWT' })}.${encoded(claims)}`;
-    return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`;
-  }
-
-  unsigned(claims: Claims): string {
-    return `${encoded({ alg: 'none' })}.${encoded(claims)}.`;
-  }
-
   /** What the browser of the user is redirected to in the end: an address of the relay. */
   async visit(address: string): Promise<string> {
     const cookies = new Map<string, string>();
@@ -111,7 +110,7 @@ export class IdentityProvider {
       if (this.forgery === undefined || body?.id_token === undefined) return;
       const [, payload = ''] = body.id_token.split('.');
       const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Claims;
-      body.id_token = this.forgery(claims, this);
+      body.id_token = this.forgery(claims);
     });
     return provider;
   }

@@ -23,7 +23,7 @@ import {
   Trimmed,
 } from '../../web/index.js';
 import { comparable } from './section-form.js';
-import { PROVIDERS_PATH, savedFlash, settingsLinks } from './settings.pages.js';
+import { PROVIDERS_PATH, savedFlash, SETTINGS_PATH, settingsLinks } from './settings.pages.js';
 
 const INCOMPLETE = 'This form is incomplete. Reload the page and try again.';
 
@@ -162,7 +162,11 @@ function providerPage(
   data: { readonly form: Form<ProviderForm> } & Readonly<Record<string, unknown>>,
   status?: number,
 ): Page {
-  const crumbs = [{ href: PROVIDERS_PATH, label: 'Sign-in providers' }, { label: title }];
+  const crumbs = [
+    { href: SETTINGS_PATH, label: 'Settings' },
+    { href: PROVIDERS_PATH, label: 'Sign-in providers' },
+    { label: title },
+  ];
   return new Page('admin/settings-provider', { title, width: 'narrow', status, data: { ...data, title, crumbs } });
 }
 
