@@ -178,7 +178,14 @@ export class SignInProviders {
   }
 }
 
-const withoutSecret = ({ sealedSecret: _, ...provider }: ProviderRow): SignInProvider => provider;
+const withoutSecret = ({ name, label, issuer, clientId, linksByEmail, revision }: ProviderRow): SignInProvider => ({
+  name,
+  label,
+  issuer,
+  clientId,
+  linksByEmail,
+  revision,
+});
 
 const placeOf = ({ issuer, clientId }: Pick<SignInProvider, 'issuer' | 'clientId'>): string => `${issuer}\n${clientId}`;
 
