@@ -86,6 +86,16 @@ describe('the exchange with a provider', () => {
     });
   });
 
+  it('refuses metadata of another issuer', async () => {
+    const issuer = world.idp.issuer.replace('127.0.0.1', 'localhost');
+    const clientSecret = new Secret(IdentityProvider.clientSecret);
+    const provider = { name: 'fake', label: 'Fake', issuer, clientId: 'relay', linksByEmail: false, clientSecret };
+    await world.relay.get(SignInProviders).add(provider);
+    const { status, text } = await visitor().get('/sign-in/with/fake');
+    expect(status).toBe(403);
+    expect(text).toContain('The response of Fake could not be verified.');
+  });
+
   it('says so when the user cancels', async () => {
     world.idp.isDenied = true;
     const browser = visitor();

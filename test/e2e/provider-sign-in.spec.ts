@@ -41,7 +41,7 @@ describe('sign-in with a provider', () => {
     expect((await arrive(browser, '/keys')).location).toBe('/register/provider');
     await expect(world.relay.get(AccountService).find(email())).resolves.toBeUndefined();
     const page = await browser.get('/register/provider');
-    expect(page.text).toContain(`You are signed in at Acme as Person${made}@Example.com.`);
+    expect(page.text).toContain(`You are signed in at Acme as ${String(world.idp.claims['email'])}.`);
     expect(page.text).toContain('value="Ann Miller"');
     expect((await browser.post('/register/provider', { name: 'Ann' })).location).toBe('/keys');
     expect(await isSignedIn(browser)).toBe(true);
@@ -164,6 +164,8 @@ describe('sign-in with a provider', () => {
         'Acme was linked to your Switchboard account',
       );
       expect((await arrive(visitor())).location).toBe('/');
+      expect((await browser.get('/account/data/account.json')).text).toContain(`"issuer": "${world.idp.issuer}"`);
+      await browser.get('/account');
       const linked = await idOf(browser);
       expect((await browser.post(`/account/sign-in-methods/${linked}/unlink`)).location).toBe('/account');
       const other = visitor();
