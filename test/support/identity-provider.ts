@@ -73,7 +73,7 @@ export class IdentityProvider {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** What the browser of the user is redirected to in the end: an address of the relay. */
+  /** Follows redirects at the provider; returns the first address elsewhere, at the relay. */
   async visit(address: string): Promise<string> {
     const cookies = new Map<string, string>();
     let location = address;

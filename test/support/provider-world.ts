@@ -58,7 +58,7 @@ export function useProvider() {
     expect(location.startsWith(idp.issuer)).toBe(true);
     return pathOf(await idp.visit(location));
   };
-  /** The same, and what the callback answers. */
+  /** The same, and the response of the callback. */
   const arrive = async (browser: PageVisitor, next?: string): Promise<PageResponse> =>
     browser.get(await callbackFor(browser, next));
   /** An account with the address of the user; gives its ID. */
@@ -74,7 +74,7 @@ export function useProvider() {
     return browser.submit('/register/provider', { name: 'Ann', invitation: '', ...fields });
   };
   const isSignedIn = async (browser: PageVisitor): Promise<boolean> => (await browser.get('/account')).status === 200;
-  /** What the page that a refusal leads to says. */
+  /** The text of the page that a refusal leads to. */
   const refusalOf = async (browser: PageVisitor, response: PageResponse, to = '/sign-in'): Promise<string> => {
     expect(response).toMatchObject({ status: 303, location: to });
     return (await browser.get(to)).text;

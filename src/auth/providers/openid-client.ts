@@ -96,7 +96,7 @@ export class OpenidClient {
     private readonly http: ProviderHttp,
   ) {}
 
-  /** Where the browser goes. @throws ProviderUnavailable */
+  /** The address to send the browser to. @throws ProviderUnavailable */
   authorizationUrl(provider: ProviderClient, redirectUri: string, checks: SignInChecks): Promise<string> {
     return this.talk(provider, async (openid, configuration) => {
       const url = openid.buildAuthorizationUrl(configuration, {
@@ -137,7 +137,7 @@ export class OpenidClient {
     });
   }
 
-  /** What the package leaves to its callers. */
+  /** Checks that the package leaves to its callers. */
   private check({ iat, azp, sub }: Openid.IDToken, { clientId }: ProviderClient): void {
     if (iat > this.clock.now() / 1000 + SKEW) throw new TokenRefused('"iat" is in the future');
     if (azp !== undefined && azp !== clientId) throw new TokenRefused('"azp" is another client');

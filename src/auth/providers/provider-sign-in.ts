@@ -26,7 +26,7 @@ export class ProviderSignInExpired extends AppError {
   }
 }
 
-/** What a provider has said about the user of a browser. */
+/** The user of a browser, as a provider has identified them. */
 export interface ProvedIdentity {
   readonly provider: SignInProvider;
   readonly identity: ProviderIdentity;

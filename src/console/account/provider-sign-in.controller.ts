@@ -49,7 +49,7 @@ export class IdentityDecisions {
   }
 }
 
-/** What follows once a provider has identified the user of a browser. */
+/** The step after a provider has identified the user: a session, or the page for a link or a new account. */
 @Injectable()
 export class ProviderSteps {
   constructor(

@@ -11,7 +11,7 @@ import {
 import { Confirmations } from '../proofs/password-resets.js';
 import { IdentityRefused, RegistrationChecks, RegistrationOpening } from './registration.service.js';
 
-/** What the owner of a new account adds to what the provider says. */
+/** Input of the owner of a new account. */
 interface NewOwner {
   readonly name: string;
   readonly invitation: string;
