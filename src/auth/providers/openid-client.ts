@@ -171,29 +171,15 @@ export class OpenidClient {
     return configuration;
   }
 
-  private async discovered(
-    openid: OpenidPackage,
-    { issuer, clientId, clientSecret }: ProviderClient,
-  ): Promise<Openid.Configuration> {
-    const server = new URL(issuer);
+  private async discovered(openid: OpenidPackage, provider: ProviderClient): Promise<Openid.Configuration> {
+    const server = new URL(provider.issuer);
     const isPlain = server.protocol === 'http:' && isLoopback(server.hostname);
-    const found = await openid.discovery(server, clientId, undefined, openid.None(), {
+    const found = await openid.discovery(server, provider.clientId, undefined, openid.None(), {
       [openid.customFetch]: this.http.fetch,
       timeout: TIMEOUT_SECONDS,
       ...(isPlain && { execute: [openid.allowInsecureRequests] }),
     });
-    const metadata = metadataOf(found.serverMetadata(), server);
-    const methods = metadata.token_endpoint_auth_methods_supported;
-    const authenticate =
-      methods === undefined || methods.includes('client_secret_basic')
-        ? openid.ClientSecretBasic(clientSecret.reveal())
-        : openid.ClientSecretPost(clientSecret.reveal());
-    const configuration = new openid.Configuration(
-      metadata,
-      clientId,
-      { [openid.clockTolerance]: SKEW, use_mtls_endpoint_aliases: false },
-      authenticate,
-    );
+    const configuration = configurationOf(openid, metadataOf(found.serverMetadata(), server), provider);
     configuration[openid.customFetch] = this.http.fetch;
     configuration.timeout = TIMEOUT_SECONDS;
     // The package would otherwise rely on TLS instead of the signature.
@@ -201,6 +187,18 @@ export class OpenidClient {
     if (isPlain) openid.allowInsecureRequests(configuration);
     return configuration;
   }
+}
+
+function configurationOf(
+  openid: OpenidPackage,
+  metadata: Openid.ServerMetadata,
+  { clientId, clientSecret }: ProviderClient,
+): Openid.Configuration {
+  // The default of the standard (OpenID Connect Discovery 3).
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const isBasic = methods.includes('client_secret_basic');
+  const authenticate = (isBasic ? openid.ClientSecretBasic : openid.ClientSecretPost)(clientSecret.reveal());
+  return new openid.Configuration(metadata, clientId, { [openid.clockTolerance]: SKEW }, authenticate);
 }
 
 const isSame = (one: ProviderClient, other: ProviderClient): boolean =>
