@@ -69,6 +69,7 @@ describe('the exchange with a provider', () => {
       'authorized for another client': (claims) => signed({ ...claims, azp: 'other' }),
       'that expired': (claims) => signed({ ...claims, exp: now - 61 }),
       'from the future': (claims) => signed({ ...claims, iat: now + 3600, exp: now + 7200 }),
+      'with a NUL in its subject': (claims) => signed({ ...claims, sub: 'user\0' }),
       'without a signature': (claims) => unsigned(claims),
       'signed with another key': (claims) => signed(claims, foreignKey()),
     };

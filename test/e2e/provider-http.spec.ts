@@ -34,7 +34,7 @@ describe('requests to providers', () => {
 
   it('use the proxy, except to this host', async () => {
     proxy.status = 403;
-    await expect(http.fetch('https://login.acme.example/jwks', INIT)).rejects.toThrow();
+    await expect(http.fetch('https://login.acme.example/jwks', INIT)).rejects.toThrow('fetch failed');
     expect(proxy.asked.map(({ authority }) => authority)).toEqual(['login.acme.example:443']);
     expect((await http.fetch(`${origin}/small`, INIT)).status).toBe(200);
     expect(proxy.asked).toHaveLength(1);

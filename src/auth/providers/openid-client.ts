@@ -141,7 +141,7 @@ export class OpenidClient {
   private check({ iat, azp, sub }: Openid.IDToken, { clientId }: ProviderClient): void {
     if (iat > this.clock.now() / 1000 + SKEW) throw new TokenRefused('"iat" is in the future');
     if (azp !== undefined && azp !== clientId) throw new TokenRefused('"azp" is another client');
-    if (sub === '' || sub.length > MAX_SUBJECT) throw new TokenRefused('"sub" is empty or too long');
+    if (!SUBJECT.test(sub)) throw new TokenRefused('"sub" is empty, too long or has control characters');
   }
 
   private async talk<T>(
@@ -207,7 +207,7 @@ const isSame = (one: ProviderClient, other: ProviderClient): boolean =>
   one.clientSecret.reveal() === other.clientSecret.reveal();
 
 /** Subjects have at most 255 characters (OpenID Connect Core 2). */
-const MAX_SUBJECT = 255;
+const SUBJECT = /^[^\p{Cc}]{1,255}$/u;
 const MAX_NAME = 100;
 const MAX_EMAIL = 320;
 
@@ -228,7 +228,7 @@ function identityOf(
   { iss, sub }: Openid.IDToken,
   { email, email_verified: verified, name }: Readonly<Record<string, unknown>>,
 ): ProviderIdentity {
-  const isEmail = typeof email === 'string' && email.length <= MAX_EMAIL;
+  const isEmail = typeof email === 'string' && email.length <= MAX_EMAIL && !/\p{Cc}/u.test(email);
   return {
     issuer: iss,
     subject: sub,
