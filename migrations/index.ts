@@ -54,6 +54,7 @@ import { DropRecordCalls20261127170000 } from './20261127170000-drop-record-call
 import { CreateBackgroundResponses20261128090000 } from './20261128090000-create-background-responses.js';
 import { CreateConversations20261128100000 } from './20261128100000-create-conversations.js';
 import { RecordTransports20261128120000 } from './20261128120000-record-transports.js';
+import { CreateSignInProviders20261128140000 } from './20261128140000-create-sign-in-providers.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -112,4 +113,5 @@ export const migrations = [
   CreateBackgroundResponses20261128090000,
   CreateConversations20261128100000,
   RecordTransports20261128120000,
+  CreateSignInProviders20261128140000,
 ];

@@ -36,6 +36,8 @@ const CHAPTERS: Readonly<Record<string, readonly number[]>> = {
   7: [3, 4, 2, 5, 2, 2],
   8: [2, 3, 1, 1],
   9: [3, 4],
+  // Of a client: authorization and resource servers, and consent, do not apply.
+  10: [2, 2, 0, 0, 5],
   11: [2, 3, 3, 4, 1, 1],
   12: [3, 2, 4],
   13: [1, 5, 2, 5],

@@ -8,7 +8,7 @@ import { SecondFactorRepository } from './second-factor/second-factor.repository
 import { SessionRepository } from './sessions/session.repository.js';
 import { VerificationRepository } from './verification/verification.repository.js';
 
-/** Everything that gives access to an account: sessions, passwords, pending proofs. */
+/** Everything that gives access to an account: sessions, passwords, pending proofs, linked identities. */
 @Injectable()
 export class SignInMethods {
   constructor(
@@ -27,6 +27,7 @@ export class SignInMethods {
     await this.signOut(id, manager);
     await this.verifications.deleteAllOf(id, email, manager);
     await this.factors.delete(id, manager);
+    await manager.query('DELETE FROM linked_identities WHERE account_id = $1', [id]);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Column, DataSource, Entity, type EntityManager, PrimaryColumn } from 'typeorm';
+import { Column, DataSource, Entity, type EntityManager, IsNull, Not, PrimaryColumn } from 'typeorm';
 import { LimitColumns, limitsIn } from '../platform/limits/index.js';
 import type { Account, AccountRole, AccountState } from './account.js';
 
@@ -40,6 +40,11 @@ export class AccountRepository {
   withPassword(by: { readonly email: string } | { readonly id: string }): Promise<AccountEntity | null> {
     const query = this.dataSource.getRepository(AccountEntity).createQueryBuilder('a').addSelect('a.passwordHash');
     return query.where(by).getOne();
+  }
+
+  /** False: none was chosen yet. */
+  hasPassword(id: string, manager: EntityManager): Promise<boolean> {
+    return manager.existsBy(AccountEntity, { id, passwordHash: Not(IsNull()) });
   }
 
   async update(id: string, changes: Partial<AccountEntity>, manager?: EntityManager): Promise<void> {

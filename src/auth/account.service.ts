@@ -111,6 +111,11 @@ export class AccountService {
     return this.accounts.taken(email, manager);
   }
 
+  /** Whether a password signs in to it. */
+  hasPassword(id: string, manager: EntityManager): Promise<boolean> {
+    return this.accounts.hasPassword(id, manager);
+  }
+
   /** @throws InvalidAccount */
   async rename(id: string, name: string): Promise<void> {
     await this.accounts.update(id, { name: nameIn(name) });

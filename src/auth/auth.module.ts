@@ -8,6 +8,11 @@ import { AccountEntity, AccountRepository } from './account.repository.js';
 import { AccountService } from './account.service.js';
 import { AccountMails, MailWriter } from './mails/account-mails.js';
 import { Passwords } from './passwords.js';
+import { LinkedIdentities, PendingIdentities } from './providers/linked-identities.js';
+import { OpenidClient } from './providers/openid-client.js';
+import { ProviderHttp } from './providers/provider-http.js';
+import { ProviderAttempts, ProviderSignIn } from './providers/provider-sign-in.js';
+import { SignInProviders } from './providers/sign-in-providers.js';
 import { FactorSetUp, OwnSecondFactor, SecondFactorRemoval } from './second-factor/factor-set-up.js';
 import { FactorSecrets, SecondFactorCheck, SecondFactorMails } from './second-factor/second-factor-check.js';
 import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
@@ -42,6 +47,10 @@ const PROVIDED = [
   FactorSetUp,
   OwnSecondFactor,
   SecondFactorCheck,
+  SignInProviders,
+  ProviderSignIn,
+  LinkedIdentities,
+  PendingIdentities,
 ];
 
 @Module({
@@ -55,6 +64,9 @@ const PROVIDED = [
     FactorSecrets,
     SecondFactorMails,
     SecondFactorRepository,
+    OpenidClient,
+    ProviderAttempts,
+    ProviderHttp,
     ...PROVIDED,
   ],
   exports: PROVIDED,

@@ -1,4 +1,4 @@
-// Accounts: email addresses, passwords, roles and states; sessions; two-factor authentication; verification codes and
+// Accounts: email addresses, passwords, roles and states; sign-in providers; sessions; two-factor authentication; verification codes and
 // links with their emails; throttling of attempts. Wallets and keys of an account are created by keys/onboarding.
 export {
   type Account,
@@ -24,7 +24,24 @@ export { AccountMails, MailWriter } from './mails/account-mails.js';
 export { codesLeft, type MailText } from './mails/mail-text.js';
 export { checkChoice, generatePassword, Passwords } from './passwords.js';
 export { OwnPassword, PasswordChange } from './sign-in/password-change.js';
-export { ConfirmedForm, RecentSignIn, SignIn, SignInRefused } from './sign-in/sign-in.service.js';
+export {
+  IdentityNotFound,
+  IdentityTaken,
+  isIssuerOf,
+  LastSignInMethod,
+  LinkedIdentities,
+  type LinkedIdentity,
+  PendingIdentities,
+} from './providers/linked-identities.js';
+export type { ProviderIdentity } from './providers/openid-client.js';
+export { providerLink, ProviderSignIn, type ProvedIdentity } from './providers/provider-sign-in.js';
+export {
+  ProviderChangedMeanwhile,
+  type SignInProvider,
+  SignInProviders,
+  type TypedProvider,
+} from './providers/sign-in-providers.js';
+export { AccountSuspended, ConfirmedForm, RecentSignIn, SignIn, SignInRefused } from './sign-in/sign-in.service.js';
 export { CodeNotAccepted, recoveryCodeHash, SecondFactorIsOff, SecondFactorIsOn } from './second-factor/totp.js';
 export { FactorSetUp, OwnSecondFactor, SecondFactorRemoval, type SecretView } from './second-factor/factor-set-up.js';
 export { type SecondFactor, SecondFactors } from './second-factor/second-factors.service.js';

@@ -16,8 +16,10 @@ export interface Visitor {
   readonly sessionId: string;
   /** Client address of this request. */
   readonly ip: string;
-  /** When a password was last entered in this session. */
+  /** When the user last signed in or entered their password in this session. */
   readonly confirmedAt: Date;
+  /** False: the user signs in with a provider only. */
+  readonly hasPassword: boolean;
   /** The password was set by someone else and must be changed first. */
   readonly passwordIsTemporary: boolean;
   /** Whether they must have a second factor. */

@@ -37,6 +37,7 @@ describe('the script of pages', () => {
       sessionId: 'ses_1',
       ip: '',
       confirmedAt: new Date(0),
+      hasPassword: true,
       passwordIsTemporary: false,
       secondFactorNeeded: false,
       secondFactorMissing: false,

@@ -1,6 +1,8 @@
 import { DataSource } from 'typeorm';
+import { SignInProviders } from '../../src/auth/index.js';
 import { CatalogExport } from '../../src/catalog/channels/index.js';
 import { Onboarding } from '../../src/keys/onboarding/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { turnOnSecondFactor } from '../support/authenticator.js';
 import { fieldsSentTo } from '../support/channel-pages.js';
 import { forgetSignIn, OPERATOR_PASSWORD, operatorVisit, type OperatorVisit } from '../support/operator-visit.js';
@@ -30,6 +32,20 @@ const OWN_FIELD: Readonly<Record<string, { page: string; fields: Fields; to?: st
     fields: { server: 'smtp://mail.example', from: 'relay@mail.example' },
   },
   'POST /admin/settings/payment': { page: '/admin/settings/payment', fields: {} },
+  'POST /admin/settings/providers/:name': {
+    page: '/admin/settings/providers/acme',
+    fields: { label: 'Other' },
+  },
+  'POST /admin/settings/providers/new': {
+    page: '/admin/settings/providers/new',
+    fields: {
+      name: 'new-one',
+      label: 'New',
+      issuer: 'https://login.example',
+      clientId: 'relay',
+      clientSecret: 'secret',
+    },
+  },
   'POST /admin/settings/sign-up': { page: '/admin/settings/sign-up', fields: {} },
   'POST /admin/users/:id/allowance': { page: '/admin/users/:user/allowance', fields: { amount: '5' } },
   'POST /admin/users/:id/balance': {
@@ -70,6 +86,14 @@ describe('a recent sign-in', () => {
     relay = await RelayApp.start();
     operator = await operatorVisit(relay);
     ann = await relay.caller();
+    await relay.get(SignInProviders).add({
+      name: 'acme',
+      label: 'Acme',
+      issuer: 'https://login.acme.example',
+      clientId: 'relay',
+      clientSecret: new Secret('secret'),
+      linksByEmail: false,
+    });
     const [channel] = await relay
       .get(DataSource)
       .query<{ id: string }[]>(`SELECT id FROM channels WHERE name = 'messages-main'`);

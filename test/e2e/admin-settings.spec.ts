@@ -41,13 +41,15 @@ describe('the settings pages', () => {
   it('are one per section, and link to each other', async () => {
     await start();
     expect(await operator.get(PAGE)).toMatchObject({ status: 303, location: `${PAGE}/site` });
-    const paths = ['site', 'sign-up', 'mail', 'payment', 'retention', 'limits'].map((section) => `${PAGE}/${section}`);
+    const paths = ['site', 'sign-up', 'mail', 'payment', 'retention', 'providers', 'limits'].map(
+      (section) => `${PAGE}/${section}`,
+    );
     for (const path of paths) {
       const { status, text } = await operator.get(path);
       expect(status).toBe(200);
       for (const other of paths) expect(text).toContain(`<a href="${other}"`);
       expect(text).toContain(`<a href="${path}" aria-current="true">`);
-      expect(text).toContain(`action="${path}`);
+      expect(text).toMatch(new RegExp(`(?:action|href)="${path}[/"]`));
     }
     expect((await operator.get(`${PAGE}/planet`)).status).toBe(404);
   });

@@ -89,6 +89,14 @@ export class AccountMails {
     this.mailer.send(this.writer.write(to, mailTexts.PASSWORD_CHANGED, { path: '/forgot' }));
   }
 
+  sendSignInLinked(to: string, provider: string): void {
+    this.mailer.send(this.writer.write(to, mailTexts.SIGN_IN_LINKED(provider), { path: '/account' }));
+  }
+
+  sendSignInUnlinked(to: string, provider: string): void {
+    this.mailer.send(this.writer.write(to, mailTexts.SIGN_IN_UNLINKED(provider), { path: '/account' }));
+  }
+
   sendAccountClosed(to: string): void {
     this.mailer.send(this.writer.write(to, mailTexts.ACCOUNT_CLOSED));
   }

@@ -123,6 +123,30 @@ export const INVITATION: MailTextBuilder = (product) => ({
 
 const NOT_YOU = 'Not you? Change your password immediately and contact an administrator.';
 
+const NOT_YOUR_LINK = 'Not you? Unlink it under Account, change your password, and contact an administrator.';
+
+/** @param provider its name */
+export const SIGN_IN_LINKED =
+  (provider: string): MailTextBuilder =>
+  (product) => ({
+    subject: `${provider} was linked to your ${product} account`,
+    heading: 'A sign-in was linked to your account',
+    paragraphs: [`You can now sign in to ${product} with ${provider}. If this was you, no action is needed.`],
+    action: 'Open account',
+    foot: NOT_YOUR_LINK,
+  });
+
+/** @param provider its name */
+export const SIGN_IN_UNLINKED =
+  (provider: string): MailTextBuilder =>
+  (product) => ({
+    subject: `${provider} was unlinked from your ${product} account`,
+    heading: 'A sign-in was unlinked from your account',
+    paragraphs: [`You can no longer sign in to ${product} with ${provider}. If this was you, no action is needed.`],
+    action: 'Open account',
+    foot: NOT_YOU,
+  });
+
 export const SECOND_FACTOR_ON: MailTextBuilder = (product) => ({
   subject: `Two-factor authentication was turned on for ${product}`,
   heading: 'Two-factor authentication is on',

@@ -15,6 +15,7 @@ export interface SessionRow {
   readonly lastSeenAt: Date;
   readonly confirmedAt: Date;
   readonly passwordIsTemporary: boolean;
+  readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
 }
 
@@ -28,6 +29,7 @@ export interface Moment {
 const FIND = `
   SELECT s.id AS "sessionId", s.last_seen_at AS "lastSeenAt", a.id AS "accountId", a.email, a.name, a.role,
          s.confirmed_at AS "confirmedAt", a.password_is_temporary AS "passwordIsTemporary",
+         a.password_hash IS NOT NULL AS "hasPassword",
          a.group_name AS "groupName", a.time_zone AS "timeZone", a.verified_at AS "verifiedAt",
          EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor"
     FROM sessions s

@@ -49,7 +49,8 @@ export class SessionService {
   ) {}
 
   /**
-   * Starts a session under a new token, after the password was entered or chosen.
+   * Starts a session under a new token, after the password was entered or chosen, or a provider has
+   * identified the user.
    * @param kept for 30 days instead of 12 hours
    * @returns lifetime of the cookie in seconds; undefined: until the browser is closed
    */
@@ -152,6 +153,7 @@ function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: 
     sessionId: row.sessionId,
     ip,
     confirmedAt: row.confirmedAt,
+    hasPassword: row.hasPassword,
     passwordIsTemporary: row.passwordIsTemporary,
     secondFactorNeeded,
     secondFactorMissing: secondFactorNeeded && !row.hasSecondFactor,

@@ -41,6 +41,15 @@ export class WrongPassword extends AppError {
   }
 }
 
+/** Accounts that a provider's sign-in created have none until their owner sets one. */
+export class NoPassword extends AppError {
+  constructor() {
+    super('invalid_request', 'Your account has no password. Set one under Account, then enter it here.', {
+      param: 'currentPassword',
+    });
+  }
+}
+
 /** Verifies email and password. All failures look the same and take equally long. */
 @Injectable()
 export class SignIn {
@@ -82,7 +91,7 @@ export class SignIn {
     const row = await this.accounts.withPassword({ id: accountId });
     if (!row || !(await this.passwords.matches(password, row.passwordHash))) {
       this.log.notConfirmed('password', visitor);
-      throw new WrongPassword();
+      throw visitor.hasPassword ? new WrongPassword() : new NoPassword();
     }
     await this.throttle.forget('password-of-session', accountId);
     return accountOf(row);
@@ -90,6 +99,9 @@ export class SignIn {
 }
 
 const RECENT_MS = 15 * 60_000;
+
+const SIGN_IN_AGAIN =
+  'You signed in more than 15 minutes ago, and your account has no password. Sign out and in again to continue.';
 
 /** Fields of forms that require a recent sign-in; rendered by the partial `confirm-password`. */
 export class ConfirmedForm {
@@ -110,7 +122,7 @@ class NotConfirmed extends AppError {
 }
 
 /**
- * Requires that a password was entered in this session within the last 15 minutes before credentials, money, prices,
+ * Requires a sign-in, or a password entered, in this session within the last 15 minutes before credentials, money, prices,
  * roles, states or other users' keys are changed, so that an unattended browser can do little.
  */
 @Injectable()
@@ -135,6 +147,7 @@ export class RecentSignIn {
    */
   async confirm(visitor: Visitor, password: string): Promise<void> {
     if (!this.needed(visitor)) return;
+    if (!visitor.hasPassword) throw new NotConfirmed(SIGN_IN_AGAIN);
     if (password === '') throw new NotConfirmed('Enter your password: you signed in more than 15 minutes ago.');
     await this.signIn.confirm(visitor, new Secret(password)).catch(asFieldError);
     await this.sessions.confirm(visitor.sessionId);

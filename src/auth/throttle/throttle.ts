@@ -126,6 +126,8 @@ export const ALLOWANCES = {
   'second-factor-of-account': { limit: 5, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   /** The same for a signed-in user. */
   'second-factor-of-session': { limit: 5, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** Sign-ins begun at a provider and not completed, per network. */
+  'provider-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   /** Emails to one address that anyone can request. */
   'mail-to-address': { limit: 5, windowMs: 60 * MINUTE_MS, blockMs: 15 * MINUTE_MS },
   /** Emails requested by one network. */

@@ -1,6 +1,6 @@
 import { Controller, Get, Injectable, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AccountService, SecondFactors, SessionService, type Visitor } from '../../auth/index.js';
+import { AccountService, LinkedIdentities, SecondFactors, SessionService, type Visitor } from '../../auth/index.js';
 import { AlertPreferences } from '../../keys/alerts/index.js';
 import { type OwnKey, OwnKeys, renderBudgets } from '../../keys/index.js';
 import { renderLimits } from '../../platform/limits/index.js';
@@ -21,6 +21,7 @@ export class AccountFacts {
     private readonly factors: SecondFactors,
     private readonly sessions: SessionService,
     private readonly alerts: AlertPreferences,
+    private readonly identities: LinkedIdentities,
   ) {}
 
   async of({ accountId, timeZone }: Visitor): Promise<Readonly<Record<string, unknown>>> {
@@ -28,6 +29,7 @@ export class AccountFacts {
     const factor = await this.factors.of(accountId);
     const { walletBelow, ...alerts } = await this.alerts.of(accountId);
     const sessions = await this.sessions.list(accountId);
+    const identities = await this.identities.of(accountId);
     return {
       id: account.id,
       email: account.email,
@@ -39,6 +41,12 @@ export class AccountFacts {
       created_at: account.createdAt,
       verified_at: account.verifiedAt ?? null,
       two_factor: factor === undefined ? null : { since: factor.since, recovery_codes_left: factor.codesLeft },
+      linked_sign_ins: identities.map(({ issuer, email, linkedAt, lastUsedAt }) => ({
+        issuer,
+        email,
+        linked_at: linkedAt,
+        last_used_at: lastUsedAt,
+      })),
       alerts: {
         wallet_below_usd: formatUsd(walletBelow),
         quota_percent: alerts.quotaPercent,

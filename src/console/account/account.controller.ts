@@ -5,7 +5,6 @@ import {
   AccountService,
   browserName,
   idleTime,
-  SecondFactors,
   type Session,
   SessionService,
   TimeZones,
@@ -35,6 +34,13 @@ import { AccountPasswordController, OwnPasswordController } from './account-pass
 import { AlertsController } from './alerts.controller.js';
 import { AccountClosing, CloseAccountController } from './close-account.controller.js';
 import { RecoveryCodesController, SetUpController, TurnOffController } from './second-factor.controller.js';
+import {
+  IdentityDecisions,
+  ProviderSignInController,
+  ProviderSteps,
+  SignInMethodsController,
+  SignInMethodViews,
+} from './provider-sign-in.controller.js';
 import { PendingSignIns, SignInSteps } from './sign-in-steps.js';
 import { SignInCodeController, SignInController } from './sign-in.controller.js';
 
@@ -55,8 +61,8 @@ class AccountController {
     private readonly accounts: AccountService,
     private readonly sessions: SessionService,
     private readonly timeZones: TimeZones,
-    private readonly factors: SecondFactors,
     private readonly settings: Settings,
+    private readonly methods: SignInMethodViews,
   ) {}
 
   @Get()
@@ -85,7 +91,8 @@ class AccountController {
     const data = {
       form,
       email: visitor.email,
-      secondFactor: await this.factors.of(visitor.accountId),
+      hasPassword: visitor.hasPassword,
+      ...(await this.methods.of(visitor.accountId)),
       sessions,
       others: sessions.length > 1,
       idle: idleTime(this.settings.current().signUp.sessionIdleHours),
@@ -164,6 +171,8 @@ class PreferencesController {
     AccountSessionsController,
     OwnPasswordController,
     SignInCodeController,
+    ProviderSignInController,
+    SignInMethodsController,
     SetUpController,
     TurnOffController,
     RecoveryCodesController,
@@ -171,6 +180,15 @@ class PreferencesController {
     AccountDataController,
     CloseAccountController,
   ],
-  providers: [AccountClosing, AccountExport, AccountFacts, PendingSignIns, SignInSteps],
+  providers: [
+    AccountClosing,
+    AccountExport,
+    AccountFacts,
+    IdentityDecisions,
+    PendingSignIns,
+    ProviderSteps,
+    SignInMethodViews,
+    SignInSteps,
+  ],
 })
 export class AccountPagesModule {}

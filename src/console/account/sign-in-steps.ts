@@ -16,7 +16,7 @@ import { FormOrigin, VisitCookies } from '../web/index.js';
 
 export const PENDING_MINUTES = 10;
 
-/** A sign-in with a correct password that waits for its code. */
+/** A sign-in with a correct password, or with a provider, that waits for its code. */
 export interface PendingSignIn {
   readonly accountId: string;
   /** Whether the browser stays signed in when closed. */
@@ -29,7 +29,7 @@ const INSERT = `
 const FIND = `
   SELECT account_id AS "accountId", kept, next FROM pending_sign_ins WHERE visit_hash = $1 AND expires_at > $2`;
 
-/** Sign-ins between password and code. They grant nothing, and belong to the browser that started them. */
+/** Sign-ins between password, or provider, and code. They grant nothing, and belong to the browser that started them. */
 @Injectable()
 export class PendingSignIns {
   constructor(
@@ -67,7 +67,7 @@ const hashOf = (visitKey: string): Buffer => hash('sha256', visitKey, 'buffer');
 
 const CODE_PAGE = '/sign-in/code';
 
-/** The step after a correct password: a session, or the request for a code. */
+/** The step after a correct password, or a sign-in with a provider: a session, or the request for a code. */
 @Injectable()
 export class SignInSteps {
   constructor(
@@ -79,7 +79,7 @@ export class SignInSteps {
   ) {}
 
   /** @returns where to redirect; an earlier session of the browser ends */
-  async afterPassword(signIn: PendingSignIn, visit: Visit, reply: FastifyReply): Promise<string> {
+  async afterFirstFactor(signIn: PendingSignIn, visit: Visit, reply: FastifyReply): Promise<string> {
     if ((await this.factors.of(signIn.accountId)) === undefined) {
       await this.begin(signIn, visit, reply);
       return signIn.next;

@@ -5,7 +5,9 @@ import {
   type AcceptedCode,
   codesLeft as codesLeftText,
   idleTime,
+  providerLink,
   SignIn,
+  SignInProviders,
   TooManyAttempts,
   type Visit,
 } from '../../auth/index.js';
@@ -39,10 +41,11 @@ export class SignInController {
     private readonly browser: BrowserSignIn,
     private readonly steps: SignInSteps,
     private readonly settings: Settings,
+    private readonly providers: SignInProviders,
   ) {}
 
   @Get('sign-in')
-  show(@Query('next') next: unknown, @CurrentVisit() { visitor }: Visit): Page | Redirect {
+  async show(@Query('next') next: unknown, @CurrentVisit() { visitor }: Visit): Promise<Page | Redirect> {
     if (visitor !== undefined) return new Redirect(localPath(next));
     return this.page(Form.empty<SignInForm>(), next);
   }
@@ -59,9 +62,9 @@ export class SignInController {
       const account = await form.attempt(({ email, password }) =>
         this.signIn.check({ email, password: new Secret(password), ip: visit.ip }),
       );
-      if (account === undefined) return this.page(form, next);
+      if (account === undefined) return await this.page(form, next);
       const signIn = { accountId: account.id, kept: remember !== undefined, next: localPath(next) };
-      return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
+      return new Redirect(await this.steps.afterFirstFactor(signIn, visit, reply));
     } catch (error) {
       if (!(error instanceof TooManyAttempts)) throw error;
       form.refuse('password', error.message);
@@ -76,9 +79,12 @@ export class SignInController {
     return new Redirect('/sign-in', { tone: 'ok', title: 'Signed out' });
   }
 
-  private page(form: Form<SignInForm>, next: unknown, status?: number): Page {
+  private async page(form: Form<SignInForm>, next: unknown, status?: number): Promise<Page> {
     const idle = idleTime(this.settings.current().signUp.sessionIdleHours);
-    const data = { form, next: localPath(next), idle, forgot: { href: '/forgot', label: 'Forgot password?' } };
+    const forgot = { href: '/forgot', label: 'Forgot password?' };
+    const path = localPath(next);
+    const providers = (await this.providers.list()).map((provider) => providerLink(provider, path));
+    const data = { form, next: path, idle, forgot, providers };
     return new Page('auth/sign-in', { title: 'Sign in', layout: 'auth', data, status });
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Module, Post, Res } from '@nestjs/common';
 import { IsEmail, IsNotEmpty, IsString, MaxLength, MinLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import type { Visit } from '../../auth/index.js';
+import { providerLink, SignInProviders, type Visit } from '../../auth/index.js';
 import { OnboardingModule, Registrations, SignUpRules } from '../../keys/onboarding/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { Secret } from '../../platform/shared/index.js';
@@ -9,6 +9,7 @@ import { AccessModule, Public } from '../access/index.js';
 import { CurrentVisit, Form, type FormBody, FormOrigin, Page, Redirect, Trimmed, VisitCookies } from '../web/index.js';
 import { AccountEmailController } from './account-email.controller.js';
 import { PasswordController } from './password.controller.js';
+import { ProviderRegistrationController } from './provider-registration.controller.js';
 import { VerifyAddressController, VerifyController, VerifyLinkController } from './verify.controller.js';
 
 class RegistrationForm {
@@ -36,10 +37,11 @@ class RegistrationController {
     private readonly rules: SignUpRules,
     private readonly cookies: VisitCookies,
     private readonly forms: FormOrigin,
+    private readonly providers: SignInProviders,
   ) {}
 
   @Get()
-  show(@CurrentVisit() { visitor }: Visit): Page | Redirect {
+  async show(@CurrentVisit() { visitor }: Visit): Promise<Page | Redirect> {
     return visitor === undefined ? this.page(Form.empty<RegistrationForm>()) : new Redirect('/');
   }
 
@@ -60,12 +62,13 @@ class RegistrationController {
     return new Redirect('/verify');
   }
 
-  private page(form: Form<RegistrationForm>): Page {
+  private async page(form: Form<RegistrationForm>): Promise<Page> {
     const { closed, invitationNeeded, domains } = this.rules;
     if (closed) return new Page('onboarding/closed', { title: 'Request access', layout: 'auth' });
     const domainHint =
       domains.length > 0 ? `Use an email address that ends in ${domains.map((name) => `@${name}`).join(' or ')}.` : '';
-    const data = { form, invitationNeeded, domains: domainHint };
+    const providers = (await this.providers.list()).map((provider) => providerLink(provider, '/'));
+    const data = { form, invitationNeeded, domains: domainHint, providers };
     return new Page('onboarding/register', { title: 'Create account', layout: 'auth', data });
   }
 }
@@ -74,6 +77,7 @@ class RegistrationController {
   imports: [AccessModule, OnboardingModule, SettingsModule],
   controllers: [
     RegistrationController,
+    ProviderRegistrationController,
     VerifyController,
     VerifyAddressController,
     VerifyLinkController,

@@ -9,6 +9,7 @@ import { AccountImport } from './account-import.js';
 import { AccountDeletion, Onboarding, StartingCredits } from './onboarding.service.js';
 import { AddressChange, AddressProof } from './proofs/address-proof.js';
 import { Confirmations, PasswordResets } from './proofs/password-resets.js';
+import { IdentityAccounts } from './registration/identity-accounts.js';
 import { Invitations } from './registration/invitations.js';
 import {
   RegistrationChecks,
@@ -28,6 +29,7 @@ import { UserInvitations } from './user-invitations.js';
     AddressChange,
     AddressProof,
     Confirmations,
+    IdentityAccounts,
     PasswordResets,
     Invitations,
     RegistrationChecks,
@@ -46,6 +48,7 @@ import { UserInvitations } from './user-invitations.js';
     AddressChange,
     AddressProof,
     Confirmations,
+    IdentityAccounts,
     Invitations,
     PasswordResets,
     Registrations,

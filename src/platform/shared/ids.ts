@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'prs'
   | 'ses'
   | 'ver'
+  | 'idn'
   | 'reg'
   | 'inv'
   | 'aud'

@@ -10,6 +10,7 @@ import { CurrentVisitor, type FormBody, type Page, Redirect } from '../../web/in
 import { DefaultLimitPages } from './default-limits.js';
 import { SectionFacts } from './section-facts.js';
 import { pathOf, SettingsPages } from './settings.pages.js';
+import { SignInProvidersController } from './sign-in-providers.controller.js';
 import { TestMail } from './test-mail.js';
 
 @Controller('admin/settings')
@@ -79,7 +80,7 @@ export class SettingsController {
 /** The settings pages, each with one section, and a test email. */
 @Module({
   imports: [AccessModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
-  controllers: [SettingsController],
+  controllers: [SettingsController, SignInProvidersController],
   providers: [SettingsPages, SectionFacts, TestMail, DefaultLimitPages],
 })
 export class SettingPagesModule {}

@@ -16,12 +16,15 @@ import { differencesOf, fieldsOf, readForm, type SectionForm, valuesOf } from '.
 export const SETTINGS_PATH = '/admin/settings';
 export const LIMITS_PATH = `${SETTINGS_PATH}/limits`;
 
+export const PROVIDERS_PATH = `${SETTINGS_PATH}/providers`;
+
 export const pathOf = (name: SectionName): string => `${SETTINGS_PATH}/${sectionOf(name).path}`;
 
 /** Links to all settings pages. @param path that of the page */
 export const settingsLinks = (path: string) =>
   [
     ...SECTION_NAMES.map((name) => ({ href: pathOf(name), label: sectionOf(name).title })),
+    { href: PROVIDERS_PATH, label: 'Sign-in providers' },
     { href: LIMITS_PATH, label: 'Default limits' },
   ].map((link) => ({ ...link, current: link.href === path }));
 

@@ -30,6 +30,7 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
       sessionId: 'ses_1',
       ip: '',
       confirmedAt: new Date(0),
+      hasPassword: true,
       passwordIsTemporary: false,
       secondFactorNeeded: false,
       secondFactorMissing: false,

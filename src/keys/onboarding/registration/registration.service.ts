@@ -32,6 +32,13 @@ interface CheckedApplication {
   readonly invitationId: string | null;
 }
 
+/** No account is created for this user of a provider. The message says what to do. */
+export class IdentityRefused extends AppError {
+  constructor(message: string) {
+    super('permission_denied', message);
+  }
+}
+
 /**
  * Validates registrations. Nothing depends on whether the address has an account, and nothing is expensive, since
  * anyone can call it at any rate.
@@ -46,8 +53,7 @@ export class RegistrationChecks {
   /** @throws SignUpClosed, InvalidAccount, InvitationRefused, and errors for addresses that are not allowed */
   async check({ name: typedName, email: typed, password, invitation }: RegistrationInput): Promise<CheckedApplication> {
     this.rules.checkOpen();
-    const name = typedName.trim();
-    if (!/^[^\p{Cc}]{1,100}$/u.test(name)) throw new InvalidAccount('name', 'Enter a name of at most 100 characters.');
+    const name = this.name(typedName);
     const email = normalizeEmail(typed);
     if (email === undefined) throw new InvalidAccount('email', 'Enter an address such as name@example.com.');
     this.rules.checkAddress(email);
@@ -55,7 +61,32 @@ export class RegistrationChecks {
     return { name, email, password, invitationId: await this.invitationIn(invitation) };
   }
 
-  private async invitationIn(typed: string): Promise<string | null> {
+  /** @throws InvalidAccount */
+  name(typed: string): string {
+    const name = typed.trim();
+    if (!/^[^\p{Cc}]{1,100}$/u.test(name)) throw new InvalidAccount('name', 'Enter a name of at most 100 characters.');
+    return name;
+  }
+
+  /**
+   * The address of an account for a user of a provider.
+   * @param email as the provider has verified it, if it has
+   * @param label name of the provider
+   * @throws SignUpClosed, IdentityRefused
+   */
+  verifiedAddress(email: string | undefined, label: string): string {
+    this.rules.checkOpen();
+    if (email === undefined)
+      throw new IdentityRefused(
+        `${label} has not verified your email address, which a new account needs. Verify it there, then try again.`,
+      );
+    if (this.rules.allows(email)) return email;
+    const domains = this.rules.domains.map((domain) => `@${domain}`).join(' or ');
+    throw new IdentityRefused(`Accounts need an email address that ends in ${domains}; yours is ${email}.`);
+  }
+
+  /** The invitation that an account needs; null if none. @throws InvitationRefused */
+  async invitationIn(typed: string): Promise<string | null> {
     if (!this.rules.invitationNeeded) return null;
     if (typed.trim() === '') throw new InvitationRefused('Enter your invitation code.');
     return this.invitations.find(typed);
@@ -151,6 +182,15 @@ export class Registrations {
 
 const hashOf = (visitKey: string): Buffer => hash('sha256', visitKey, 'buffer');
 
+/** A user whose address is verified. */
+interface VerifiedApplication {
+  readonly email: string;
+  readonly name: string;
+  /** Null: they sign in with a provider. */
+  readonly passwordHash: string | null;
+  readonly invitationId: string | null;
+}
+
 /** Creates the account of a verified registration. */
 @Injectable()
 export class RegistrationOpening {
@@ -170,7 +210,16 @@ export class RegistrationOpening {
   async open(registrationId: string, manager: EntityManager): Promise<string> {
     const registration = await this.registrations.take(registrationId, manager);
     if (!registration) throw new LinkRefused();
-    const { email, name, passwordHash, invitationId } = registration;
+    return this.openFor(registration, manager);
+  }
+
+  /**
+   * The account of a user whose address is verified, in the same transaction.
+   * @returns account ID
+   * @throws LinkRefused when the address has an account by now; InvitationRefused
+   */
+  async openFor(verified: VerifiedApplication, manager: EntityManager): Promise<string> {
+    const { email, name, passwordHash, invitationId } = verified;
     const prepared = await this.accounts.prepare({ email, name, passwordHash, verified: true });
     const { id } = await this.onboarding.open(prepared, undefined, manager).catch(asRefusal);
     if (invitationId !== null) await this.invitations.use(invitationId, id, manager);

@@ -43,9 +43,13 @@ export class SignUpRules {
 
   /** Allows exact domains, without subdomains. @throws DomainRefused */
   checkAddress(email: string): void {
+    if (!this.allows(email)) throw new DomainRefused(this.domains);
+  }
+
+  /** Whether the domain of an address is allowed. */
+  allows(email: string): boolean {
     const { domains } = this;
-    if (domains.length > 0 && !domains.includes(email.slice(email.lastIndexOf('@') + 1)))
-      throw new DomainRefused(domains);
+    return domains.length === 0 || domains.includes(email.slice(email.lastIndexOf('@') + 1));
   }
 }
 

@@ -1,0 +1,228 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { isForbidden } from '../../catalog/channels/index.js';
+import { AuditLog } from '../../platform/audit/index.js';
+import { Config } from '../../platform/config/index.js';
+import { AppError, Clock, SealingKey, Secret, UnreadableSecret } from '../../platform/shared/index.js';
+
+/** An OpenID Connect provider that users can sign in with. */
+export interface SignInProvider {
+  /** In URLs, such as `google`; never changes. */
+  readonly name: string;
+  /** On buttons: `Google`. */
+  readonly label: string;
+  /** Without `/.well-known/openid-configuration`. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Whether a verified email claim signs in to the account that has the address. */
+  readonly linksByEmail: boolean;
+  /** From 1. */
+  readonly revision: number;
+}
+
+/** A provider with its secret, to talk to it. */
+export interface ProviderClient extends SignInProvider {
+  readonly clientSecret: Secret;
+}
+
+/** A provider as typed. */
+export interface TypedProvider extends Omit<SignInProvider, 'revision'> {
+  /** Empty: the stored one stays. */
+  readonly clientSecret: Secret;
+}
+
+export class ProviderNotFound extends AppError {
+  constructor() {
+    super('not_found', 'There is no sign-in provider with this name.');
+  }
+}
+
+/** Saved by another administrator meanwhile. Nothing was changed. */
+export class ProviderChangedMeanwhile extends AppError {
+  constructor() {
+    super('conflict', 'This provider was changed while you edited it. Review the current values and try again.');
+  }
+}
+
+/** A field cannot be saved; says what to enter. */
+class InvalidProvider extends AppError {
+  constructor(param: keyof TypedProvider, message: string) {
+    super('invalid_request', message, { param });
+  }
+}
+
+type ProviderRow = SignInProvider & { readonly sealedSecret: string };
+
+const COLUMNS = `name, label, issuer, client_id AS "clientId", sealed_secret AS "sealedSecret",
+                 links_by_email AS "linksByEmail", revision`;
+const LIST = `SELECT ${COLUMNS} FROM sign_in_providers ORDER BY created_at, name`;
+const FIND = `SELECT ${COLUMNS} FROM sign_in_providers WHERE name = $1`;
+const INSERT = `
+  INSERT INTO sign_in_providers (name, label, issuer, client_id, sealed_secret, links_by_email, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING RETURNING name`;
+const UPDATE = `
+  UPDATE sign_in_providers SET label = $2, issuer = $3, client_id = $4, sealed_secret = $5, links_by_email = $6,
+         revision = revision + 1 WHERE name = $1`;
+
+/** The providers that administrators have set up. Client secrets are stored encrypted and never shown. */
+@Injectable()
+export class SignInProviders {
+  private readonly key: SealingKey;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+    private readonly audit: AuditLog,
+    { secretKey }: Config,
+  ) {
+    this.key = new SealingKey(secretKey, 'switchboard sign-in providers v1');
+  }
+
+  /** Oldest first. */
+  async list(): Promise<readonly SignInProvider[]> {
+    return (await this.dataSource.query<ProviderRow[]>(LIST)).map(withoutSecret);
+  }
+
+  /** @throws ProviderNotFound */
+  async get(name: string): Promise<SignInProvider> {
+    return withoutSecret(await this.row(name, this.dataSource.manager));
+  }
+
+  /** @throws ProviderNotFound, UnreadableSecret */
+  async client(name: string): Promise<ProviderClient> {
+    const row = await this.row(name, this.dataSource.manager);
+    return { ...withoutSecret(row), clientSecret: this.key.open(row.sealedSecret, placeOf(row)) };
+  }
+
+  /** Whether the stored secret can be decrypted. @throws ProviderNotFound */
+  async hasReadableSecret(name: string): Promise<boolean> {
+    try {
+      await this.client(name);
+      return true;
+    } catch (error) {
+      if (!(error instanceof UnreadableSecret)) throw error;
+      return false;
+    }
+  }
+
+  /** @throws AppError that names the field to correct */
+  async add(provider: TypedProvider): Promise<void> {
+    check(provider);
+    if (provider.clientSecret.reveal() === '') throw new InvalidProvider('clientSecret', 'Enter the client secret.');
+    const { name, label, issuer, clientId, linksByEmail } = provider;
+    const sealed = this.key.seal(provider.clientSecret, placeOf(provider));
+    await this.dataSource.transaction(async (manager) => {
+      const values = [name, label, issuer, clientId, sealed, linksByEmail, this.clock.date()];
+      const added = await manager.query<unknown[]>(INSERT, values);
+      if (added.length === 0)
+        throw new InvalidProvider('name', 'Enter another name: this one is taken by another provider.');
+      await this.record('created', provider, factsOf(provider), manager);
+    });
+  }
+
+  /**
+   * @param revision that the change is based on
+   * @returns one line per change
+   * @throws ProviderNotFound, ProviderChangedMeanwhile, AppError that names the field to correct
+   */
+  async change(provider: TypedProvider, revision: number): Promise<readonly string[]> {
+    check(provider);
+    return this.dataSource.transaction(async (manager) => {
+      const before = await this.row(provider.name, manager, 'FOR UPDATE');
+      if (before.revision !== revision) throw new ProviderChangedMeanwhile();
+      const sealed = this.sealed(provider, before);
+      const lines = differencesOf(before, provider, sealed);
+      if (lines.length === 0) return lines;
+      const { name, label, issuer, clientId, linksByEmail } = provider;
+      await manager.query(UPDATE, [name, label, issuer, clientId, sealed, linksByEmail]);
+      await this.record('changed', provider, lines, manager);
+      return lines;
+    });
+  }
+
+  /** Accounts keep their links, for when it is added again. @throws ProviderNotFound */
+  async remove(name: string): Promise<SignInProvider> {
+    return this.dataSource.transaction(async (manager) => {
+      const row = await this.row(name, manager, 'FOR UPDATE');
+      await manager.query('DELETE FROM sign_in_providers WHERE name = $1', [name]);
+      await this.record('deleted', row, [], manager);
+      return withoutSecret(row);
+    });
+  }
+
+  /** Bound to issuer and client: an administrator who changes them cannot have the stored secret sent elsewhere. */
+  private sealed(provider: TypedProvider, before: ProviderRow): string {
+    const place = placeOf(provider);
+    if (provider.clientSecret.reveal() !== '') return this.key.seal(provider.clientSecret, place);
+    if (place === placeOf(before)) return before.sealedSecret;
+    throw new InvalidProvider(
+      'clientSecret',
+      'Enter the secret again: the stored one is used only with the issuer and client ID it was saved for.',
+    );
+  }
+
+  private async row(name: string, manager: EntityManager, lock = ''): Promise<ProviderRow> {
+    const [row] = await manager.query<ProviderRow[]>(`${FIND} ${lock}`, [name]);
+    if (row === undefined) throw new ProviderNotFound();
+    return row;
+  }
+
+  private record(
+    action: string,
+    { name, label }: Pick<SignInProvider, 'name' | 'label'>,
+    lines: readonly string[],
+    manager: EntityManager,
+  ): Promise<void> {
+    const object = { kind: 'setting', id: `sign-in provider ${name}`, name: `Sign-in provider ${label}` } as const;
+    return this.audit.record({ action, object, lines }, manager);
+  }
+}
+
+const withoutSecret = ({ name, label, issuer, clientId, linksByEmail, revision }: ProviderRow): SignInProvider => ({
+  name,
+  label,
+  issuer,
+  clientId,
+  linksByEmail,
+  revision,
+});
+
+const placeOf = ({ issuer, clientId }: Pick<SignInProvider, 'issuer' | 'clientId'>): string => `${issuer}\n${clientId}`;
+
+const factsOf = ({ label, issuer, clientId, linksByEmail }: Omit<SignInProvider, 'name' | 'revision'>) => [
+  `name ${label}`,
+  `issuer ${issuer}`,
+  `client ID ${clientId}`,
+  `linking by email ${linksByEmail ? 'on' : 'off'}`,
+];
+
+function differencesOf(before: ProviderRow, after: TypedProvider, sealed: string): readonly string[] {
+  const [was, is] = [factsOf(before), factsOf(after)];
+  const changed = is.filter((line, index) => line !== was[index]);
+  return sealed === before.sealedSecret ? changed : [...changed, 'client secret changed'];
+}
+
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
+const ONE_LINE = /^[^\p{Cc}]+$/u;
+
+/** @throws InvalidProvider */
+function check({ name, label, issuer, clientId }: TypedProvider): void {
+  if (!NAME.test(name) || name === 'new')
+    throw new InvalidProvider('name', 'Enter up to 40 lower-case letters, digits and hyphens, such as google.');
+  if (!ONE_LINE.test(label) || label.length > 60)
+    throw new InvalidProvider('label', 'Enter a name of 1 to 60 characters, such as Google.');
+  if (!isIssuer(issuer))
+    throw new InvalidProvider('issuer', 'Enter an https:// address such as https://accounts.example.com.');
+  if (!ONE_LINE.test(clientId) || clientId.length > 500)
+    throw new InvalidProvider('clientId', 'Enter the client ID that the provider shows.');
+}
+
+/** HTTPS, as the standard demands; plain HTTP only to this host, where nobody else listens. */
+function isIssuer(text: string): boolean {
+  if (!URL.canParse(text) || text.length > 500) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  if (username !== '' || password !== '' || search !== '' || hash !== '' || isForbidden(hostname)) return false;
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+}
+
+export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

@@ -1,0 +1,104 @@
+import { DataSource } from 'typeorm';
+import { SignInProviders } from '../../src/auth/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
+import { IdentityProvider } from './identity-provider.js';
+import { Mailbox } from './mailbox.js';
+import { type PageResponse, PageVisitor } from './page-visitor.js';
+import { RelayApp } from './relay-app.js';
+
+/** A relay, a mailbox, and a provider that users of the relay sign in with. */
+
+export const PASSWORD = 'violet kettle umbrella';
+export const BEGIN = '/sign-in/with/acme';
+
+let made = 0;
+
+/** Starts them for a spec file and stops them at the end. In each test, another user is signed in at the provider. */
+export function useProvider() {
+  let relay: RelayApp;
+  let mailbox: Mailbox;
+  let idp: IdentityProvider;
+
+  beforeAll(async () => {
+    mailbox = await Mailbox.open();
+    relay = await RelayApp.start({}, { SMTP_URL: mailbox.url, STARTING_CREDIT: '5', TRUSTED_PROXIES: '127.0.0.1' });
+    idp = await IdentityProvider.start([`${relay.url}${BEGIN}/callback`]);
+    await relay.get(SignInProviders).add({
+      name: 'acme',
+      label: 'Acme',
+      issuer: idp.issuer,
+      clientId: IdentityProvider.clientId,
+      clientSecret: new Secret(IdentityProvider.clientSecret),
+      linksByEmail: false,
+    });
+  });
+  afterAll(async () => {
+    await idp.close();
+    await relay.close();
+    await mailbox.close();
+  });
+  beforeEach(() => {
+    const number = ++made;
+    idp.subject = `subject-${number}`;
+    idp.claims = { email: `Person${number}@Example.com`, email_verified: true, name: 'Ann Miller' };
+    idp.isDenied = false;
+    idp.forgery = undefined;
+  });
+
+  /** Of the user of this test. */
+  const email = (): string => `person${made}@example.com`;
+  const sql = <T>(text: string, ...values: unknown[]): Promise<T[]> => relay.get(DataSource).query(text, values);
+  const pathOf = (address: string): string => address.replace(relay.url, '');
+  /** Each test has a network of its own. */
+  const visitor = (): PageVisitor => new PageVisitor(relay.url, { 'x-forwarded-for': `10.7.${made}.1` });
+  /** To the provider and back: the address of the callback. */
+  const callbackFor = async (browser: PageVisitor, next = ''): Promise<string> => {
+    const { location } = await browser.get(`${BEGIN}${next && `?next=${encodeURIComponent(next)}`}`);
+    expect(location.startsWith(idp.issuer)).toBe(true);
+    return pathOf(await idp.visit(location));
+  };
+  /** The same, and the response of the callback. */
+  const arrive = async (browser: PageVisitor, next?: string): Promise<PageResponse> =>
+    browser.get(await callbackFor(browser, next));
+  /** An account with the address of the user; gives its ID. */
+  const account = async (more: object = {}): Promise<string> =>
+    (
+      await relay
+        .get(Onboarding)
+        .createAccount({ email: email(), password: new Secret(PASSWORD), verified: true, ...more })
+    ).id;
+  /** Arrives and sends the form that creates an account. */
+  const register = async (browser: PageVisitor, fields: Record<string, string> = {}): Promise<PageResponse> => {
+    expect((await arrive(browser)).location).toBe('/register/provider');
+    return browser.submit('/register/provider', { name: 'Ann', invitation: '', ...fields });
+  };
+  const isSignedIn = async (browser: PageVisitor): Promise<boolean> => (await browser.get('/account')).status === 200;
+  /** The text of the page that a refusal leads to. */
+  const refusalOf = async (browser: PageVisitor, response: PageResponse, to = '/sign-in'): Promise<string> => {
+    expect(response).toMatchObject({ status: 303, location: to });
+    return (await browser.get(to)).text;
+  };
+
+  return {
+    get relay() {
+      return relay;
+    },
+    get mailbox() {
+      return mailbox;
+    },
+    get idp() {
+      return idp;
+    },
+    account,
+    arrive,
+    callbackFor,
+    email,
+    isSignedIn,
+    pathOf,
+    refusalOf,
+    register,
+    sql,
+    visitor,
+  };
+}
