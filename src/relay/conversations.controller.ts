@@ -5,8 +5,10 @@ import { AppError, isJsonObject, type JsonObject, maskKeys } from '../platform/s
 import type { TreeObject } from '../protocols/contract/index.js';
 import { inputItems } from '../protocols/responses/index.js';
 import { Bodies } from './bodies.js';
+import { BodyBudget } from './body-budget.js';
 import { callerOf, requestLineOf } from './call-context.js';
 import { itemsToStore } from './conversation-turns.js';
+import { RequestLimitGuard } from './prompt-counts.js';
 import { StorageDisabled } from './relay.errors.js';
 import {
   type Conversation,
@@ -15,6 +17,8 @@ import {
   type ResponseOwner,
 } from './stored-responses/index.js';
 
+/** Of a loaded item: its text, sealed and open, and its members. */
+const BYTES_PER_CHARACTER = 4;
 /** Per request, as at the vendor. */
 const MAX_ITEMS = 20;
 const MAX_PAIRS = 16;
@@ -23,12 +27,13 @@ const MAX_VALUE_LENGTH = 512;
 
 /** Conversations of the Responses API, for upstreams of every protocol. */
 @Controller('v1/conversations')
-@UseGuards(ApiKeyGuard)
+@UseGuards(ApiKeyGuard, RequestLimitGuard)
 export class ConversationsController {
   constructor(
     private readonly conversations: Conversations,
     private readonly keys: KeyAuthenticator,
     private readonly bodies: Bodies,
+    private readonly budget: BodyBudget,
   ) {}
 
   @Post()
@@ -66,8 +71,16 @@ export class ConversationsController {
 
   @Get(':id/items')
   async list(@Req() request: FastifyRequest, @Param('id') id: string): Promise<JsonObject> {
-    const items = await this.itemsOf(await this.ownerOf(request), id);
-    return inputItems(id, items.map(parsed), new URLSearchParams(requestLineOf(request).query));
+    const owner = await this.ownerOf(request);
+    const share = this.budget.open(owner.accountId);
+    try {
+      const { own } = await this.conversations.lengths(owner, id);
+      share.growForWork(own * BYTES_PER_CHARACTER);
+      const items = (await this.conversations.items(owner, id)) ?? fail(new ConversationNotFound(id));
+      return inputItems(id, items.map(parsed), new URLSearchParams(requestLineOf(request).query));
+    } finally {
+      share.release();
+    }
   }
 
   @Post(':id/items')
@@ -87,10 +100,10 @@ export class ConversationsController {
     @Param('id') id: string,
     @Param('itemId') itemId: string,
   ): Promise<JsonObject> {
-    const items = await this.itemsOf(await this.ownerOf(request), id);
-    const item = items.find((one) => one.id === itemId);
-    if (item === undefined) throw new ItemNotFound(itemId);
-    return JSON.parse(item.text) as JsonObject;
+    const owner = await this.ownerOf(request);
+    await this.find(owner, id);
+    const item = (await this.conversations.item(owner, id, itemId)) ?? fail(new ItemNotFound(itemId));
+    return JSON.parse(item) as JsonObject;
   }
 
   @Delete(':id/items/:itemId')
@@ -108,10 +121,6 @@ export class ConversationsController {
 
   private async find(owner: ResponseOwner, id: string): Promise<Conversation> {
     return (await this.conversations.find(owner, id)) ?? fail(new ConversationNotFound(id));
-  }
-
-  private async itemsOf(owner: ResponseOwner, id: string): Promise<readonly ConversationItem[]> {
-    return (await this.conversations.items(owner, id)) ?? fail(new ConversationNotFound(id));
   }
 
   private async ownerOf(request: FastifyRequest): Promise<ResponseOwner> {

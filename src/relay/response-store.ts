@@ -113,12 +113,14 @@ export class ResponseStore {
     id: string,
   ): Promise<ResolvedReferences> {
     const owner = await this.ownerOf(call, caller);
+    const input = ownInputOf(call);
+    // Before the items are loaded.
+    await this.conversations.checkSpace(owner, id, input.length);
     const items = await this.conversations.items(owner, id);
     if (items === undefined) return (await this.resolveOthers(call, caller, request)) ?? {};
-    await this.conversations.checkSpace(owner, id);
     if (call.head.fields.has('previous_response_id')) throw new TwoContinuations();
     const others = await this.resolveOthers(withoutState(call, 'conversation'), caller, request);
-    this.turns.set(call, { owner, id, input: ownInputOf(call) });
+    this.turns.set(call, { owner, id, input });
     const content = { input: `[${items.map(({ text }) => text).join(',')}]`, response: '{"output":[]}' };
     const response = { id, channelId: '', credentialId: null, expiresAt: new Date(0), content };
     const { ofItems, isKnown } = others?.previous?.found ?? { ofItems: new Map(), isKnown: true };
@@ -195,7 +197,7 @@ export class ResponseStore {
       if (response === undefined) return;
       const { output } = JSON.parse(response.text()) as JsonObject;
       const items = [...itemsToStore(JSON.parse(turn.input)), ...itemsToStore(output)];
-      await within(this.conversations.append(turn.owner, turn.id, items), TIMEOUT_MS);
+      await within(this.conversations.appendTurn(turn.owner, turn.id, items), TIMEOUT_MS);
     } catch (error) {
       this.logger.warn(`Failed to add ${call.id} to its conversation: ${reasonOf(error)}`);
     }

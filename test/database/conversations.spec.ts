@@ -42,21 +42,25 @@ describe('conversations', () => {
     await database.drop();
   });
 
-  it('accept items until they are full', async () => {
+  it('accept items that fit, and one turn of an admitted call', async () => {
     const id = await create();
-    await conversations.append(owner, id, items('a', 'b'));
     const error = { kind: 'request_too_large', message: expect.stringMatching(/^The conversation is full/) };
-    await expect(conversations.append(owner, id, items('c'))).rejects.toMatchObject(error);
-    await expect(conversations.checkSpace(owner, id)).rejects.toMatchObject(error);
+    await expect(conversations.append(owner, id, items('a', 'b'))).rejects.toMatchObject(error);
+    await conversations.append(owner, id, items('a'));
+    await expect(conversations.checkSpace(owner, id, 500)).rejects.toMatchObject(error);
+    await expect(conversations.append(owner, id, items('b'))).rejects.toMatchObject(error);
+    await conversations.appendTurn(owner, id, items('b'));
+    await expect(conversations.appendTurn(owner, id, items('c'))).rejects.toMatchObject(error);
     await conversations.deleteItem(owner, id, 'a');
-    await conversations.append(owner, id, items('c'));
-    expect((await conversations.items(owner, id))?.map((item) => item.id)).toEqual(['b', 'c']);
+    expect((await conversations.items(owner, id))?.map((item) => item.id)).toEqual(['b']);
+    expect(await conversations.item(owner, id, 'b')).toBe(items('b')[0]?.text);
+    expect(await conversations.item(owner, id, 'a')).toBeUndefined();
   });
 
   it('have a total length per key, however many appends run at once', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, create));
     const results = await Promise.allSettled(ids.map((id) => conversations.append(owner, id, items('a'))));
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     const other = await app.get(ApiKeyService).create({ accountId: owner.accountId, name: 'other' });
     const others = { ...owner, keyId: other.id, secret: other.secret };
     const { id } = await conversations.create(others, {});

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { AppError, Clock, type JsonObject, newId } from '../../platform/shared/index.js';
+import { DataSource, type EntityManager } from 'typeorm';
+import { AppError, Clock, codeOf, type JsonObject, newId } from '../../platform/shared/index.js';
 import { openText, type ResponseOwner, sealText, StoredResponseLimits } from './stored-response.js';
 
 /** A conversation without its items. */
@@ -36,9 +36,11 @@ const FIND = `
 
 /** Appends of one key run one after another, so that none exceeds a limit that another one reaches. */
 const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('conversations of ' || $1, 0))`;
+const LOCK_WAIT_MS = 2000;
+const LOCK_NOT_AVAILABLE = '55P03';
 
 const LENGTHS = `
-  SELECT COALESCE(sum(length), 0) AS total, COALESCE(sum(length) FILTER (WHERE id = $2), 0) AS own
+  SELECT COALESCE(sum(length), 0) AS total, COALESCE(sum(length) FILTER (WHERE id = $2 AND expires_at > $3), 0) AS own
     FROM conversations WHERE key_id = $1`;
 
 const APPEND = `
@@ -55,6 +57,10 @@ const APPEND = `
 
 const ITEMS = `
   SELECT id, sealed FROM conversation_items WHERE key_id = $1 AND conversation_id = $2 ORDER BY ordinal`;
+
+const ITEM = `
+  SELECT i.sealed FROM conversation_items i JOIN conversations c ON c.key_id = i.key_id AND c.id = i.conversation_id
+   WHERE i.key_id = $1 AND i.conversation_id = $2 AND i.id = $3 AND c.expires_at > $4`;
 
 const EXISTING = `
   SELECT id FROM conversation_items WHERE key_id = $1 AND conversation_id = $2 AND id = ANY ($3::text[])`;
@@ -127,31 +133,65 @@ export class Conversations {
     return items;
   }
 
+  /** The JSON of one item. */
+  async item(owner: ResponseOwner, id: string, itemId: string): Promise<string | undefined> {
+    if (id.includes('\0') || itemId.includes('\0')) return undefined;
+    const values = [owner.keyId, id, itemId, this.clock.date()];
+    const [row] = await this.dataSource.query<{ sealed: Buffer }[]>(ITEM, values);
+    return row && openText(row.sealed, owner, nameOfItem(id, itemId));
+  }
+
   /**
    * Adds items at the end, all or none. Does nothing without such a conversation.
-   * @throws AppError as `checkSpace`
+   * @throws AppError as `checkSpace`; unavailable while other requests of the key take long to add theirs
    */
-  async append(owner: ResponseOwner, id: string, items: readonly ConversationItem[]): Promise<void> {
+  append(owner: ResponseOwner, id: string, items: readonly ConversationItem[]): Promise<void> {
+    return this.add(owner, id, items, lengthOf(items));
+  }
+
+  /** As `append`, for a call that was admitted: only its output, whose length was not known, may exceed the limits. */
+  appendTurn(owner: ResponseOwner, id: string, items: readonly ConversationItem[]): Promise<void> {
+    return this.add(owner, id, items, 0);
+  }
+
+  private async add(
+    owner: ResponseOwner,
+    id: string,
+    items: readonly ConversationItem[],
+    checkedLength: number,
+  ): Promise<void> {
     if (items.length === 0 || (await this.rowOf(owner, id)) === undefined) return;
     const named = await this.withOwnIds(owner, id, items);
     const sealed = await Promise.all(named.map((item) => sealText(item.text, owner, nameOfItem(id, item.id))));
     const [ids, lengths] = [named.map((item) => item.id), named.map(({ text }) => text.length)];
     await this.dataSource.transaction(async (manager) => {
-      await manager.query(LOCK, [owner.keyId]);
-      await this.checkSpace(owner, id, manager);
+      await lock(manager, owner.keyId);
+      await this.checkSpace(owner, id, checkedLength, manager);
       const values = [owner.keyId, id, this.clock.date(), ids, lengths, sealed, named.length, this.expiry()];
       await manager.query(APPEND, values);
     });
   }
 
   /**
-   * A conversation takes items until it is full, so that what a call adds, which is not known before, is never too much.
-   * @throws AppError request_too_large when the conversation is full, or all conversations of the key together are
+   * @param added characters
+   * @throws AppError request_too_large when they do not fit into the conversation, or into those of the key
    */
-  async checkSpace({ keyId }: ResponseOwner, id: string, manager = this.dataSource.manager): Promise<void> {
-    const [lengths] = await manager.query<{ own: string; total: string }[]>(LENGTHS, [keyId, id]);
-    if (Number(lengths?.own) >= this.limits.maxReferencedLength) throw new ConversationFull();
-    if (Number(lengths?.total) >= this.limits.maxConversationLengthPerKey) throw new ConversationsFull();
+  async checkSpace(owner: ResponseOwner, id: string, added: number, manager = this.dataSource.manager): Promise<void> {
+    const { own, total } = await this.lengths(owner, id, manager);
+    if (own + added > this.limits.maxReferencedLength) throw new ConversationFull();
+    if (total + added > this.limits.maxConversationLengthPerKey) throw new ConversationsFull();
+  }
+
+  /** Characters of the items, in the conversation and in all of the key. */
+  async lengths(
+    { keyId }: ResponseOwner,
+    id: string,
+    manager = this.dataSource.manager,
+  ): Promise<{ readonly own: number; readonly total: number }> {
+    if (id.includes('\0')) return { own: 0, total: 0 };
+    const values = [keyId, id, this.clock.date()];
+    const [lengths] = await manager.query<{ own: string; total: string }[]>(LENGTHS, values);
+    return { own: Number(lengths?.own), total: Number(lengths?.total) };
   }
 
   /** Whether it existed. */
@@ -194,6 +234,25 @@ export class Conversations {
   }
 }
 
+const lengthOf = (items: readonly ConversationItem[]): number => items.reduce((sum, { text }) => sum + text.length, 0);
+
+/** Waiters hold a connection each. */
+async function lock(manager: EntityManager, keyId: string): Promise<void> {
+  try {
+    await manager.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+    await manager.query(LOCK, [keyId]);
+  } catch (error) {
+    if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new ConversationsBusy();
+    throw error;
+  }
+}
+
+class ConversationsBusy extends AppError {
+  constructor() {
+    super('unavailable', 'Other requests are changing conversations of this key. Retry shortly.');
+  }
+}
+
 class TooManyConversations extends AppError {
   constructor() {
     super('invalid_request', 'This key has the maximum number of conversations. Delete some.');
@@ -208,6 +267,9 @@ class ConversationsFull extends AppError {
 
 class ConversationFull extends AppError {
   constructor() {
-    super('request_too_large', 'The conversation is full. Delete items, or start another one.');
+    super(
+      'request_too_large',
+      'The conversation is full: it cannot take this input. Delete items, or start another one.',
+    );
   }
 }
