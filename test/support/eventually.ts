@@ -6,7 +6,7 @@ export const TIMEOUT_MS = 60_000;
 /** Repeats an expectation until it holds, and gives what it returned; fails with its last complaint after `withinMs`. */
 export async function eventually<Result>(
   expectation: () => Result | Promise<Result>,
-  withinMs = 5000,
+  withinMs = 20_000,
 ): Promise<Result> {
   for (const deadline = performance.now() + withinMs; ; await sleep(10)) {
     try {
