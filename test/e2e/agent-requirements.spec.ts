@@ -67,16 +67,6 @@ describe('requirements of agents', () => {
     expect([headers['anthropic-version'], json['temperature']]).toEqual(['2023-06-01', 0.5]);
   });
 
-  it.each(['chat-completions', 'responses'])('nobody is promised a thread over %s (agents 4)', async (upstream) => {
-    const request = { ...agentRequest('claude-code', `over-${upstream}`), thread: { type: 'create' } };
-    const response = await post(PATHS.messages, request);
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      error: { type: 'invalid_request_error', details: { error_code: 'thread_unsupported_request' } },
-    });
-    expect(world.relay.upstream.requests).toHaveLength(0);
-  });
-
   it.each(['responses', 'messages'] as const)('a wrong key ends it, in %s (agents 11)', async (protocol) => {
     const headers = { authorization: `Bearer ${STRANGER}` };
     const response = await post(PATHS[protocol], { model: 'over-messages' }, headers);
