@@ -105,7 +105,8 @@ class StepWriter {
       this.#add(open, type === 'user_input' ? 'user' : 'model');
       this.#open = open;
     }
-    this.#open?.content.push(...content);
+    // Too many for spread arguments.
+    for (const item of content) this.#open?.content.push(item);
   }
 
   #userContent(part: Part): readonly TreeObject[] {
