@@ -1,24 +1,30 @@
 import {
   asReminder,
   type AudioPart,
+  audioUnsupported,
   type BuildContext,
+  INSERTED_USER_TEXT,
   isObjectText,
   malformed,
+  mediaCaption,
+  mediaOf,
   mediaTypeOf,
   pairResults,
   type Part,
+  prefillUnsupported,
   RawJson,
   type ReasoningPart,
-  type Source,
+  type ResultMedia,
   startOfToolLoop,
   textOfFile,
+  textOfResult,
   type ToolCallPart,
   type ToolNames,
   type ToolResultPart,
   type TreeObject,
   UNSIGNED_THOUGHT,
-  unsupported,
   type UpstreamTarget,
+  urlUnsupported,
   wrapFreeform,
 } from '../contract/index.js';
 import type { InteractionsFlags } from './flags.js';
@@ -42,19 +48,11 @@ export function buildSteps(build: InteractionsBuild): readonly TreeObject[] {
   const { steps, lastBy } = writer;
   if (steps.length === 0) throw malformed('messages', 'must contain user content');
   if (lastBy === 'model' && !flags.takesPrefill) {
-    throw unsupported(
-      'messages',
-      'this model does not support assistant prefill: the last message must be from the user',
-    );
+    throw prefillUnsupported();
   }
   if (steps[0]?.['type'] === 'user_input') return steps;
   warnings.warn('user_message_inserted', 'messages');
-  return [{ type: 'user_input', content: [{ type: 'text', text: '.' }] }, ...steps];
-}
-
-interface Media {
-  readonly kind: 'image' | 'file';
-  readonly source: Source;
+  return [{ type: 'user_input', content: [{ type: 'text', text: INSERTED_USER_TEXT }] }, ...steps];
 }
 
 /** Writes turns as steps, in order. */
@@ -167,8 +165,8 @@ class StepWriter {
   }
 
   #result(result: ToolResultPart): TreeObject {
-    const { id, parts, isError } = result;
-    const text = parts.flatMap((part) => textsIn(part)).join('\n');
+    const { id, isError } = result;
+    const text = textOfResult(result);
     const media = mediaOf(result).filter((item) => this.#isInline(item));
     return {
       type: 'function_result',
@@ -186,32 +184,27 @@ class StepWriter {
 
   #attachments(result: ToolResultPart): readonly TreeObject[] {
     return mediaOf(result).flatMap((item) =>
-      this.#isInline(item)
-        ? []
-        : [
-            ...textContent(`${item.kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:`),
-            this.#media(item),
-          ],
+      this.#isInline(item) ? [] : [...textContent(mediaCaption(item, result.id)), this.#media(item)],
     );
   }
 
   /** URLs in results are not fetched. */
-  #isInline({ source }: Media): boolean {
+  #isInline({ source }: ResultMedia): boolean {
     return this.build.flags.takesMediaInResults && source.from === 'data';
   }
 
-  #media({ kind, source }: Media): TreeObject {
+  #media({ kind, source }: ResultMedia): TreeObject {
     if (source.from === 'data')
       return { type: contentType(kind, source.mediaType), data: source.base64, mime_type: source.mediaType };
     if (!this.build.flags.takesUrls) {
-      throw unsupported('messages', `contain a URL of the ${kind}, which this model does not accept; send the data`);
+      throw urlUnsupported(kind);
     }
     const mediaType = mediaTypeOf(source.url);
     return { type: contentType(kind, mediaType), uri: source.url, mime_type: mediaType };
   }
 
   #audio({ format, base64 }: AudioPart): TreeObject {
-    if (!this.build.flags.takesAudio) throw unsupported('messages', 'contain audio, which this model does not accept');
+    if (!this.build.flags.takesAudio) throw audioUnsupported();
     return { type: 'audio', data: base64, mime_type: `audio/${format}` };
   }
 }
@@ -221,17 +214,7 @@ const textContent = (text: string): readonly TreeObject[] => (text === '' ? [] :
 const CONTENT_TYPES: readonly string[] = ['image', 'audio', 'video'];
 
 /** Files of these types are their own content; all others are documents. */
-function contentType(kind: Media['kind'], mediaType = ''): string {
+function contentType(kind: ResultMedia['kind'], mediaType = ''): string {
   const [family = ''] = mediaType.split('/', 1);
   return CONTENT_TYPES.includes(family) ? family : kind === 'image' ? 'image' : 'document';
 }
-
-const textsIn = (part: ToolResultPart['parts'][number]): readonly string[] => {
-  if (part.kind === 'text') return [part.text];
-  return part.kind === 'file' && part.source.from === 'text' ? [textOfFile(part)] : [];
-};
-
-const mediaOf = ({ parts }: ToolResultPart): readonly Media[] =>
-  parts.flatMap((part) =>
-    part.kind === 'text' || part.source.from === 'text' ? [] : [{ kind: part.kind, source: part.source }],
-  );
