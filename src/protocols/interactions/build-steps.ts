@@ -70,13 +70,13 @@ class StepWriter {
   userTurn(parts: readonly Part[]): void {
     const results = parts.filter((part) => part.kind === 'tool-result');
     for (const result of results) this.#add(this.#result(result), 'user');
-    for (const result of results) this.#say('user_input', this.#attachments(result));
-    for (const part of parts) this.#say('user_input', this.#userContent(part));
+    for (const result of results) this.#addContent('user_input', this.#attachments(result));
+    for (const part of parts) this.#addContent('user_input', this.#userContent(part));
   }
 
-  /** @param demands the first call must follow a signed thought; unsigned ones get the placeholder */
-  modelTurn(parts: readonly Part[], demands: boolean): void {
-    let isSigned = !demands;
+  /** @param mustBeSigned the first call must follow a signed thought; unsigned ones get the placeholder */
+  modelTurn(parts: readonly Part[], mustBeSigned: boolean): void {
+    let isSigned = !mustBeSigned;
     for (const part of parts) {
       const thought = part.kind === 'reasoning' ? this.#thought(part) : undefined;
       if (thought !== undefined) this.#add(thought, 'model');
@@ -86,7 +86,7 @@ class StepWriter {
         isSigned = true;
         this.#add(this.#call(part), 'model');
       }
-      this.#say('model_output', this.#modelContent(part));
+      this.#addContent('model_output', this.#modelContent(part));
     }
   }
 
@@ -96,7 +96,7 @@ class StepWriter {
     this.lastBy = by;
   }
 
-  #say(type: 'user_input' | 'model_output', content: readonly TreeObject[]): void {
+  #addContent(type: 'user_input' | 'model_output', content: readonly TreeObject[]): void {
     if (content.length === 0) return;
     if (this.#open?.type !== type) {
       const open = { type, content: [] };

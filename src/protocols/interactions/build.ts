@@ -27,7 +27,9 @@ import {
 } from '../contract/index.js';
 import { buildSteps, type InteractionsBuild } from './build-steps.js';
 import { interactionsFlags } from './flags.js';
-import { PATH } from './wire.js';
+
+/** Below the channel's base URL. */
+export const PATH = '/interactions';
 
 /** @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildInteractionsRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
