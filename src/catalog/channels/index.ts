@@ -27,7 +27,7 @@ export {
   type EditedChannel,
   type EditedCredential,
 } from './catalog-file/channel-changes.js';
-export { groupEntry, modelEntry } from './catalog-file/entries-from-definitions.js';
+export { type CatalogEntry, groupEntry, modelEntry } from './catalog-file/entries-from-definitions.js';
 export {
   CatalogExport,
   CatalogInventory,

@@ -186,14 +186,14 @@ function unaffordable(limit: number): AppError {
 }
 
 /** Requests the output format by members of `generationConfig` or by instruction. */
-interface FormatRequest {
+interface GeminiFormat {
   readonly config?: TreeObject;
   readonly instruction?: string | undefined;
 }
 
 const JSON_OUTPUT = { responseMimeType: 'application/json' };
 
-function buildFormat({ content, flags, warnings }: GeminiBuild): FormatRequest {
+function buildFormat({ content, flags, warnings }: GeminiBuild): GeminiFormat {
   const { format } = content;
   if (format.kind === 'text') return {};
   if (!isFormatSupported(content, flags.takesFormats)) {

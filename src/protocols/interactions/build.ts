@@ -131,12 +131,12 @@ function buildThinking({ content: { reasoning }, flags, warnings }: Interactions
 }
 
 /** Requests the output format by a member or by instruction. */
-interface FormatRequest {
+interface InteractionsFormat {
   readonly member?: TreeObject;
   readonly instruction?: string | undefined;
 }
 
-function buildFormat({ content, flags, warnings }: InteractionsBuild): FormatRequest {
+function buildFormat({ content, flags, warnings }: InteractionsBuild): InteractionsFormat {
   const { format } = content;
   if (format.kind === 'text') return {};
   if (!isFormatSupported(content, flags.takesFormats)) {

@@ -22,7 +22,7 @@ export class SocketLost extends AppError {
 const REFUSED = 'The upstream does not accept WebSockets.';
 
 /** What a call needs from a socket. */
-export interface SocketCall {
+export interface SocketSend {
   readonly message: SplicedBody;
   readonly flow: Flow;
   readonly timeouts: ChannelTimeouts;
@@ -72,7 +72,7 @@ export class UpstreamSocket {
   }
 
   /** Parts as those of an HTTP response. Sends on subscription; unsubscribing before the end closes the socket. */
-  exchange({ message, flow, timeouts }: SocketCall): Observable<UpstreamPart> {
+  exchange({ message, flow, timeouts }: SocketSend): Observable<UpstreamPart> {
     return new Observable((subscriber) => {
       const exchange = new SocketExchange(subscriber, this.socket, flow, timeouts);
       this.current = exchange;
