@@ -99,7 +99,7 @@ export function newModelRows(models: readonly NewModel[], values: FormBody) {
       isAssumed: model.maxOutputTokens === undefined,
       priceText: prices && textOfPrices(prices),
       source: prices && prices !== 'free' ? sourceText(model, prices) : undefined,
-      asked: open.map((field) => ({
+      missingFields: open.map((field) => ({
         fieldName: ASKED[field],
         id: requestedId(index + 1, field),
         label: LABELS[field],
