@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelTimeouts } from '../../catalog/channels/index.js';
 import { AppError, monotonicMs } from '../../platform/shared/index.js';
 import type { Flow, SplicedBody, UpstreamHeaders, UpstreamSocketProtocol } from '../../protocols/contract/index.js';
-import type { UpstreamPart } from './upstream-client.js';
+import { NO_RESPONSE_IN_TIME, STOPPED_MID_RESPONSE, type UpstreamPart } from './upstream-client.js';
 
 /** The call may be sent over HTTP instead, if no part of the response has reached the client. */
 export class SocketLost extends AppError {
@@ -213,8 +213,8 @@ class SocketExchange {
     clearTimeout(this.timer);
     if (this.isOver || this.flow.paused) return;
     const [ms, message] = this.isBegun
-      ? [this.timeouts.idleMs, 'The upstream stopped in the middle of its response.']
-      : [this.timeouts.firstEventMs, 'The upstream did not start to respond in time.'];
+      ? [this.timeouts.idleMs, STOPPED_MID_RESPONSE]
+      : [this.timeouts.firstEventMs, NO_RESPONSE_IN_TIME];
     this.timer = setTimeout(() => this.late(message), ms);
   }
 
