@@ -158,7 +158,7 @@ export function possibleNetworks(networks: readonly string[]): readonly string[]
 }
 
 /** @throws QuotaNotPossible */
-export function possibleQuota(quota: Nanos | null): Nanos | null {
+function possibleQuota(quota: Nanos | null): Nanos | null {
   if (quota !== null && (quota < 0n || quota > MAX_AMOUNT)) throw QuotaNotPossible.outOfRange();
   return quota;
 }

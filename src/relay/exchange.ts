@@ -30,7 +30,7 @@ import type { FrameOutlet } from './response-stream.js';
 import type { Assignment } from './routing/index.js';
 import type { CallTranslation } from './call-translation.js';
 import type { Translator } from './translation.service.js';
-import { UpstreamClient, type UpstreamPart } from './upstream/upstream-client.js';
+import { NO_RESPONSE_IN_TIME, UpstreamClient, type UpstreamPart } from './upstream/upstream-client.js';
 import { SocketLost } from './upstream/upstream-socket.js';
 
 /** One request to one upstream. */
@@ -216,10 +216,7 @@ class AttemptWatch implements LaneOutlet {
   ) {
     const { flow } = response;
     this.total = new PausableTimeout(flow, totalMs, () => this.late('The upstream response timed out.'));
-    if (firstMs !== undefined)
-      this.first = new PausableTimeout(flow, firstMs, () =>
-        this.late('The upstream did not start to respond in time.'),
-      );
+    if (firstMs !== undefined) this.first = new PausableTimeout(flow, firstMs, () => this.late(NO_RESPONSE_IN_TIME));
   }
 
   next(frame: Frame): void {

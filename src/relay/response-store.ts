@@ -255,8 +255,9 @@ const storedBeforeLastFrame =
       return frames.pipe(
         concatMap((frame) => {
           if (isCollected && (length += frame.bytes.length) <= MAX_COLLECTED_BYTES) pieces.push(frame.bytes);
+          else pieces.length = 0;
           if (!frame.last) return of(frame);
-          const bytes = isCollected ? Buffer.concat(length <= MAX_COLLECTED_BYTES ? pieces : []) : frame.bytes;
+          const bytes = isCollected ? Buffer.concat(pieces) : frame.bytes;
           return from(store(bytes)).pipe(map(() => frame));
         }),
       );

@@ -3,7 +3,7 @@ import { WARNING_MEANINGS } from '../../src/protocols/contract/index.js';
 import { type openApiDocument, type Operation, type Schema } from '../../src/console/home/docs/openapi/index.js';
 import { WARNINGS } from '../../src/console/home/docs/errors.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
-import { schemaFaults } from '../support/json-schema.js';
+import { schemaErrors } from '../support/json-schema.js';
 import { jsonAnswer } from '../support/scripted-upstream.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -103,7 +103,7 @@ describe('the documentation', () => {
     return schema;
   };
   const faults = async (route: string, response: Response): Promise<string[]> =>
-    schemaFaults(await response.json(), responseOf(route, String(response.status)), document.components.schemas);
+    schemaErrors(await response.json(), responseOf(route, String(response.status)), document.components.schemas);
   const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${relay.url}${path}`, { headers: { authorization: `Bearer ${caller.key}`, ...headers } });
 
@@ -182,7 +182,7 @@ channels:
 
   it('would see a response that is not as described', () => {
     const key = responseOf('GET /v1/key', '200');
-    const check = (value: object): string[] => schemaFaults(value, key, document.components.schemas);
+    const check = (value: object): string[] => schemaErrors(value, key, document.components.schemas);
     expect(check({ object: 'key' })).toContain('$.wallet is missing');
     expect(check({ object: 'door' })).toContain('$.object: door is not key');
     expect(check({ more: 1 })).toContain('$.more is not described');

@@ -1,5 +1,5 @@
 import { VENDORS } from '../conformance/protocols/index.js';
-import { compactionFaults, eventFaults, responseFaults } from '../support/open-responses.js';
+import { compactionErrors, eventErrors, responseErrors } from '../support/open-responses.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import { readRequest } from '../support/protocol-doubles.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
@@ -71,7 +71,7 @@ describe.each(VENDORS.map(({ id }) => id))('Open Responses over %s', (upstream) 
     world.relay.post(path, world.caller.key, body as Record<string, unknown>);
   const respond = async (body: JsonObject): Promise<JsonObject> => {
     const response = (await (await post('/v1/responses', { model, ...body })).json()) as JsonObject;
-    expect(responseFaults(response)).toEqual([]);
+    expect(responseErrors(response)).toEqual([]);
     expect(response['status']).toBe('completed');
     return response;
   };
@@ -80,7 +80,7 @@ describe.each(VENDORS.map(({ id }) => id))('Open Responses over %s', (upstream) 
     const before = client.messages.length;
     client.create({ model, ...body });
     const last = await client.ending(before);
-    expect(client.messages.slice(before).flatMap(eventFaults)).toEqual([]);
+    expect(client.messages.slice(before).flatMap(eventErrors)).toEqual([]);
     return last;
   };
   const completed = async (client: SocketClient, body: JsonObject): Promise<JsonObject> => {
@@ -129,7 +129,7 @@ describe.each(VENDORS.map(({ id }) => id))('Open Responses over %s', (upstream) 
   it('passes streaming-response', async () => {
     const response = await post('/v1/responses', { model, input: [message('user', 'Count to 5.')], stream: true });
     const events = readData(await response.text()).filter((data) => data !== '[DONE]');
-    expect(events.flatMap(eventFaults)).toEqual([]);
+    expect(events.flatMap(eventErrors)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { status: 'completed' } });
   });
 
@@ -138,7 +138,7 @@ describe.each(VENDORS.map(({ id }) => id))('Open Responses over %s', (upstream) 
     const compaction = (await (
       await post('/v1/responses/compact', { model, input, prompt_cache_key: 'launch' })
     ).json()) as JsonObject;
-    expect(compactionFaults(compaction)).toEqual([]);
+    expect(compactionErrors(compaction)).toEqual([]);
     expect(typesOf(compaction['output'])).toContain('compaction');
     expect((await post('/v1/responses/compact', { input })).status).toBe(400);
   });

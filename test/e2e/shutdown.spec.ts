@@ -114,14 +114,14 @@ describe('R8: a process that is stopped', () => {
       json['stream'] === true ? [streamHead(), hang()] : [head(200, { 'content-type': 'application/json' }), hang()];
     world.relay.upstream.script(silent);
     const calls = PROTOCOLS.flatMap((protocol) => [
-      { protocol, answer: post(protocol) },
-      { protocol, answer: post(protocol, { stream: true }) },
+      { protocol, response: post(protocol) },
+      { protocol, response: post(protocol, { stream: true }) },
     ]);
     await eventually(() => expect(world.relay.upstream.requests).toHaveLength(6), TIMEOUT_MS);
     // One is at its second channel, which does not even answer its headers.
     world.relay.upstream.script([hang()]);
     world.relay.upstream.scriptNext(errorResponse('responses', 503));
-    calls.push({ protocol: 'responses', answer: post('responses', { model: 'twice' }) });
+    calls.push({ protocol: 'responses', response: post('responses', { model: 'twice' }) });
     await eventually(() => expect(world.relay.upstream.requests).toHaveLength(8), TIMEOUT_MS);
     const uploading = await RawClient.post({
       url: world.service.address,
@@ -132,7 +132,7 @@ describe('R8: a process that is stopped', () => {
     });
 
     world.service.wrapper.kill('SIGTERM');
-    for (const { protocol, answer: response } of calls) await expectRefused(protocol, await response, CUT_OFF);
+    for (const { protocol, response } of calls) await expectRefused(protocol, await response, CUT_OFF);
     expect((await uploading.head).status).toBe(529);
     expect(await uploading.ended).toBe('complete');
     expect(await exited()).toBe(0);

@@ -66,17 +66,17 @@ describe('a stream between two protocols', () => {
   it.each(FOREIGN_PAIRS)(
     'says what each event says before the upstream sends the next one, in whole events (case 23): %s',
     async (_, { client: protocol, upstream, model }) => {
-      const events = eventsIn(upstream, RESPONSE).map((event) => ({ event, heard: gate() }));
+      const events = eventsIn(upstream, RESPONSE).map((event) => ({ event, received: gate() }));
       relay.upstream.script([
         streamHead(),
-        events.map(({ event, heard: received }) => [sse([event]), waitFor(received)]),
+        events.map(({ event, received }) => [sse([event]), waitFor(received)]),
         end(),
       ]);
       const { key } = await relay.caller();
       const body = aRequest(protocol, { model, stream: true, ...REASONING[protocol] });
       const client = await RawClient.post({ url: relay.url, path: PATHS[protocol], key, body });
       const named = new Set<string>();
-      for (const { event, heard: received } of events) {
+      for (const { event, received } of events) {
         for (const bird of birdsIn(JSON.stringify(event))) named.add(bird);
         await eventually(() => expect(birdsIn(client.text)).toEqual([...named]));
         received.open();

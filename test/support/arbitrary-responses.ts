@@ -117,8 +117,8 @@ function asResponse({ parts, wish, sequence, usage }: ResultDraft): CallResult {
 export function anyEvents(traits: ResponseTraits): fc.Arbitrary<readonly CallEvent[]> {
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 });
   return fc
-    .record({ answer: anyResponse(traits), sizes, isCut: fc.boolean(), isMeteredEarly: fc.boolean() })
-    .map(({ answer: response, sizes: cuts, isCut, isMeteredEarly }) => {
+    .record({ response: anyResponse(traits), sizes, isCut: fc.boolean(), isMeteredEarly: fc.boolean() })
+    .map(({ response, sizes: cuts, isCut, isMeteredEarly }) => {
       const [start, ...others] = eventsOf(isCut ? withCutCall(response) : response);
       const early: CallEvent = { type: 'usage-update', usage: { ...NO_TOKENS, input: 1 }, isProvisional: true };
       return [start!, ...(isMeteredEarly ? [early] : []), ...others].flatMap((event) => cutDelta(event, cuts));

@@ -1,7 +1,7 @@
 /** Schemas of Open Responses 2026-04-24 (openresponses.org): what its compliance suite checks of responses and events. */
 
 import type { Schema } from '../../src/console/home/docs/openapi/index.js';
-import { schemaFaults } from './json-schema.js';
+import { schemaErrors } from './json-schema.js';
 import type { JsonObject } from './scripted-steps.js';
 
 const TEXT: Schema = { type: 'string' };
@@ -109,14 +109,14 @@ const EVENTS: Readonly<Record<string, Schema>> = {
 };
 
 /** What a response has that the specification does not allow, or lacks. */
-export const responseFaults = (response: unknown): string[] => schemaFaults(response, RESPONSE, {});
+export const responseErrors = (response: unknown): string[] => schemaErrors(response, RESPONSE, {});
 
-export const compactionFaults = (compaction: unknown): string[] => schemaFaults(compaction, COMPACTED, {});
+export const compactionErrors = (compaction: unknown): string[] => schemaErrors(compaction, COMPACTED, {});
 
 /** The same of an event of a stream, or of a message over WebSocket. */
-export function eventFaults(event: JsonObject): string[] {
+export function eventErrors(event: JsonObject): string[] {
   const type = String(event['type']);
   const schema = EVENTS[type];
   if (schema === undefined) return [`${type} is not an event of the specification`];
-  return schemaFaults(event, schema, {});
+  return schemaErrors(event, schema, {});
 }

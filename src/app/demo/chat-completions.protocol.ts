@@ -38,12 +38,12 @@ function parseRequest(body: JsonObject): DemoRequest {
 }
 
 function renderResponse(call: DemoCall): JsonObject {
-  const message = { role: 'assistant', content: call.answer.pieces.join(''), refusal: null, annotations: [] };
-  const finish_reason = FINISH_REASONS[call.answer.stop];
+  const message = { role: 'assistant', content: call.response.pieces.join(''), refusal: null, annotations: [] };
+  const finish_reason = FINISH_REASONS[call.response.stop];
   return {
     ...stamp(call, 'chat.completion'),
     choices: [{ index: 0, message, logprobs: null, finish_reason }],
-    usage: usage(call.answer),
+    usage: usage(call.response),
     service_tier: 'default',
   };
 }
@@ -61,10 +61,10 @@ function renderStream(call: DemoCall): DemoStream {
     });
   return {
     opening: [chunk({ role: 'assistant', content: '' }, null)],
-    pieces: call.answer.pieces.map((content) => chunk({ content }, null)),
+    pieces: call.response.pieces.map((content) => chunk({ content }, null)),
     closing: [
-      chunk({}, FINISH_REASONS[call.answer.stop]),
-      ...(withUsage ? [encodeEvent({ ...head, choices: [], usage: usage(call.answer) })] : []),
+      chunk({}, FINISH_REASONS[call.response.stop]),
+      ...(withUsage ? [encodeEvent({ ...head, choices: [], usage: usage(call.response) })] : []),
       encodeEvent('[DONE]'),
     ],
   };

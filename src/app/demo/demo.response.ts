@@ -128,7 +128,7 @@ export interface DemoCall {
   readonly createdAt: number;
   readonly body: JsonObject;
   readonly question: DemoRequest;
-  readonly answer: DemoResponse;
+  readonly response: DemoResponse;
 }
 
 /** A streamed response as encoded events. The server waits before every element of `pieces`. */

@@ -82,7 +82,7 @@ async function answer(route: Route, request: IncomingMessage, response: ServerRe
     createdAt: Math.floor(Date.now() / 1000),
     body,
     question,
-    answer: respondTo(question),
+    response: respondTo(question),
   };
   const gone = new AbortController();
   response.once('close', () => gone.abort());

@@ -48,22 +48,22 @@ function promptIn(body: JsonObject): string[] {
 }
 
 function renderResponse(call: DemoCall): JsonObject {
-  const text = call.answer.pieces.join('');
+  const text = call.response.pieces.join('');
   return {
     ...message(call, text === '' ? [] : [{ type: 'text', text, citations: null }]),
-    stop_reason: STOP_REASONS[call.answer.stop],
-    usage: usage(call.answer, call.answer.completionTokens),
+    stop_reason: STOP_REASONS[call.response.stop],
+    usage: usage(call.response, call.response.completionTokens),
   };
 }
 
 function renderStream(call: DemoCall): DemoStream {
-  const { pieces } = call.answer;
+  const { pieces } = call.response;
   const block = { type: 'text', text: '' };
   // A limit of zero requests no output, so there is no block.
   const empty = pieces.length === 0;
   return {
     opening: [
-      event({ type: 'message_start', message: { ...message(call, []), usage: usage(call.answer, 0) } }),
+      event({ type: 'message_start', message: { ...message(call, []), usage: usage(call.response, 0) } }),
       event({ type: 'ping' }),
       ...(empty ? [] : [event({ type: 'content_block_start', index: 0, content_block: block })]),
     ],
@@ -72,8 +72,8 @@ function renderStream(call: DemoCall): DemoStream {
       ...(empty ? [] : [event({ type: 'content_block_stop', index: 0 })]),
       event({
         type: 'message_delta',
-        delta: { stop_reason: STOP_REASONS[call.answer.stop], stop_sequence: null },
-        usage: usage(call.answer, call.answer.completionTokens),
+        delta: { stop_reason: STOP_REASONS[call.response.stop], stop_sequence: null },
+        usage: usage(call.response, call.response.completionTokens),
       }),
       event({ type: 'message_stop' }),
     ],

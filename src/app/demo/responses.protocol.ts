@@ -43,7 +43,7 @@ function parseRequest(body: JsonObject): DemoRequest {
 }
 
 function renderFinal(call: DemoCall): JsonObject {
-  const { answer: response } = call;
+  const { response } = call;
   return responseObject(call, {
     status: STATUSES[response.stop],
     completed_at: response.stop === 'end' ? call.createdAt : null,
@@ -55,8 +55,8 @@ function renderFinal(call: DemoCall): JsonObject {
 
 function renderStream(call: DemoCall): DemoStream {
   const event = numberedEvents();
-  const status = STATUSES[call.answer.stop];
-  const text = call.answer.pieces.join('');
+  const status = STATUSES[call.response.stop];
+  const text = call.response.pieces.join('');
   const started = responseObject(call, { status: 'in_progress', output: [], usage: null });
   const place = { item_id: `msg_${call.id}`, output_index: 0, content_index: 0 };
   // Built in sending order: each event takes the next number.
@@ -67,7 +67,7 @@ function renderStream(call: DemoCall): DemoStream {
       event('response.output_item.added', { output_index: 0, item: messageItem(call, 'in_progress', []) }),
       event('response.content_part.added', { ...place, part: textPart('') }),
     ],
-    pieces: call.answer.pieces.map((delta) => event('response.output_text.delta', { ...place, delta, logprobs: [] })),
+    pieces: call.response.pieces.map((delta) => event('response.output_text.delta', { ...place, delta, logprobs: [] })),
     closing: [
       event('response.output_text.done', { ...place, text, logprobs: [] }),
       event('response.content_part.done', { ...place, part: textPart(text) }),

@@ -136,7 +136,7 @@ export class ChannelEditor {
 }
 
 /** Hash of the stored channel. */
-export const channelRevision = (channel: StoredChannel): string =>
+const channelRevision = (channel: StoredChannel): string =>
   revisionOf({
     ...channelFacts(channel),
     credentials: { hidden: JSON.stringify(channel.credentials) },

@@ -27,7 +27,7 @@ export {
   type EditedChannel,
   type EditedCredential,
 } from './catalog-file/channel-changes.js';
-export { groupEntry, modelEntry } from './catalog-file/entries-from-definitions.js';
+export { type CatalogEntry, groupEntry, modelEntry } from './catalog-file/entries-from-definitions.js';
 export {
   CatalogExport,
   CatalogInventory,
@@ -38,4 +38,4 @@ export { type EntryError, InvalidCatalog } from './catalog-file/read-catalog-fil
 export { Numeral } from './catalog-file/fields.js';
 export type { ChannelRecord, CredentialNote } from './channel.editor.js';
 export { ForbiddenAddress, isForbidden, lookupAllowed } from './forbidden-addresses.js';
-export { GOOGLE_TOKEN_URL, isKeyFile, readKeyFile, type ServiceAccount } from './service-account.js';
+export { GOOGLE_TOKEN_URL, InvalidKeyFile, isKeyFile, readKeyFile, type ServiceAccount } from './service-account.js';

@@ -31,7 +31,7 @@ interface FunctionTool {
 const isTool = (value: unknown): boolean => isJsonObject(value) && typeof value['name'] === 'string';
 
 /** An earlier message of the conversation. */
-export interface ChatTurn {
+interface ChatTurn {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }

@@ -70,7 +70,7 @@ export const DIVISIONS: Readonly<Record<LogPath, readonly Division[]>> = {
 export type AddressParts = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Figures that a chart of usage can show. */
-export const CHART_MEASURES = ['calls', 'cost', 'tokens', 'latency'] as const;
+const CHART_MEASURES = ['calls', 'cost', 'tokens', 'latency'] as const;
 export type ChartMeasure = (typeof CHART_MEASURES)[number];
 
 export const chartMeasure = (text: unknown): ChartMeasure =>

@@ -125,7 +125,7 @@ class LoggedOutages implements OutageWatch {
 }
 
 /** Notified when shared counts become unavailable and available again. */
-export interface OutageWatch {
+interface OutageWatch {
   lost(name: string, reason: unknown): void;
   back(name: string): void;
 }

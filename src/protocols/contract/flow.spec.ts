@@ -4,7 +4,7 @@ import { Flow, Waits } from './flow.js';
 
 function aSource() {
   const reported: string[] = [];
-  return { told: reported, pause: () => void reported.push('pause'), resume: () => void reported.push('resume') };
+  return { reported, pause: () => void reported.push('pause'), resume: () => void reported.push('resume') };
 }
 
 describe('Flow', () => {
@@ -15,9 +15,9 @@ describe('Flow', () => {
     flow.hold('credit');
     flow.hold('client');
     flow.release('credit');
-    expect([source.told, flow.paused]).toEqual([['pause'], true]);
+    expect([source.reported, flow.paused]).toEqual([['pause'], true]);
     flow.release('client');
-    expect([source.told, flow.paused]).toEqual([['pause', 'resume'], false]);
+    expect([source.reported, flow.paused]).toEqual([['pause', 'resume'], false]);
   });
 
   it('tells whether the client is not reading', () => {
@@ -35,7 +35,7 @@ describe('Flow', () => {
     detach();
     flow.attach(second);
     flow.release('client');
-    expect([first.told, second.told]).toEqual([['pause'], ['pause', 'resume']]);
+    expect([first.reported, second.reported]).toEqual([['pause'], ['pause', 'resume']]);
   });
 
   it('counts held time once for several holders', async () => {

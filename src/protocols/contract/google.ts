@@ -1,8 +1,10 @@
 import { type AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { classifyUpstream } from './classify-upstream.js';
 import { objectsIn } from './json-text.js';
-import type { Turn } from './translation/content.js';
-import type { NameRule } from './translation/tool-names.js';
+import type { CallContent, Source, ToolResultPart, Turn } from './translation/content.js';
+import { textOfFile } from './translation/conversation.js';
+import { type NameRule, supportedHostedTools } from './translation/tool-names.js';
+import { type TranslationWarnings, unsupported } from './translation/warnings.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
 
 // What Google's protocols share.
@@ -29,6 +31,56 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
 export function mediaTypeOf(url: string): string | undefined {
   const [path = ''] = url.split(/[?#]/, 1);
   return MEDIA_TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
+}
+
+/** An image or file in a tool result. */
+export interface ResultMedia {
+  readonly kind: 'image' | 'file';
+  readonly source: Source;
+}
+
+export const mediaOf = ({ parts }: ToolResultPart): readonly ResultMedia[] =>
+  parts.flatMap((part) =>
+    part.kind === 'text' || part.source.from === 'text' ? [] : [{ kind: part.kind, source: part.source }],
+  );
+
+/** Text before media that follows the tool results. */
+export const mediaCaption = ({ kind }: ResultMedia, callId: string): string =>
+  `${kind === 'image' ? 'Image' : 'File'} returned by tool call ${callId}:`;
+
+export function textOfResult({ parts }: ToolResultPart): string {
+  const texts = parts.flatMap((part) => {
+    if (part.kind === 'text') return [part.text];
+    return part.kind === 'file' && part.source.from === 'text' ? [textOfFile(part)] : [];
+  });
+  return texts.join('\n');
+}
+
+export const urlUnsupported = (kind: ResultMedia['kind']): AppError =>
+  unsupported('messages', `contain a URL of the ${kind}, which this model does not accept; send the data`);
+
+/** Seeds are signed 32-bit integers. */
+const SEED_BITS = 32;
+
+/** Seeds guarantee nothing, so truncation is fine. */
+export const googleSeed = (seed: number | undefined): number | undefined =>
+  seed === undefined ? undefined : Number(BigInt.asIntN(SEED_BITS, BigInt(seed)));
+
+/** @param support always, only without tools, or never */
+export const isFormatSupported = (
+  { tools, hostedTools }: Pick<CallContent, 'tools' | 'hostedTools'>,
+  support: 'always' | 'alone' | 'never',
+): boolean => support === 'always' || (support === 'alone' && tools.length + hostedTools.length === 0);
+
+/**
+ * Whether web search is offered. Combined with functions, searches would have to be sent back, which clients cannot do.
+ * @throws AppError as `supportedHostedTools`
+ */
+export function offersWebSearch(content: CallContent, isSupported: boolean, warnings: TranslationWarnings): boolean {
+  const isPossible = isSupported && content.tools.length === 0;
+  const hosted = supportedHostedTools(content, ({ type }) => isPossible && type === 'web_search', warnings);
+  // A search alone can only be disabled by omitting it.
+  return hosted.length > 0 && content.toolChoice.mode !== 'none';
 }
 
 /** Documented placeholder for calls of other models, which skips validation. */

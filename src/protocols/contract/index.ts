@@ -12,9 +12,17 @@ export {
   classifyGoogleInnerError,
   GOOGLE_FUNCTION_NAMES,
   GOOGLE_TOO_LONG,
+  googleSeed,
+  isFormatSupported,
+  mediaCaption,
+  mediaOf,
   mediaTypeOf,
+  offersWebSearch,
+  type ResultMedia,
   startOfToolLoop,
+  textOfResult,
   UNSIGNED_THOUGHT,
+  urlUnsupported,
 } from './google.js';
 export type {
   ListedModel,
@@ -266,8 +274,12 @@ export {
   writeJson,
 } from './translation/json-tree.js';
 export {
+  audioUnsupported,
   dropServiceTier,
+  INSERTED_USER_TEXT,
   lowestOutputLimit,
+  prefillUnsupported,
+  REASONING_EFFORT,
   WARNING_MEANINGS,
   type WarningCode,
   TranslationWarnings,

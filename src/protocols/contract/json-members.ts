@@ -34,7 +34,7 @@ const OTHERS = '*';
 const ELEMENTS = '[]';
 
 /** Folds case like the most lenient parsers, which also map U+017F to `s` and U+212A to `k`. Never shortens. */
-export const foldCase = (name: string): string => name.toUpperCase().toLowerCase();
+const foldCase = (name: string): string => name.toUpperCase().toLowerCase();
 
 const newInterest = (path: string, name: string): MutableInterest => ({
   path,

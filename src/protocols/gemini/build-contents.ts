@@ -1,24 +1,31 @@
 import {
   asReminder,
   type AudioPart,
+  audioUnsupported,
   type BuildContext,
+  INSERTED_USER_TEXT,
   isObjectText,
   malformed,
+  mediaCaption,
+  mediaOf,
   mediaTypeOf,
   type OpaqueReasoning,
   pairResults,
   type Part,
+  prefillUnsupported,
   RawJson,
+  type ResultMedia,
   type Source,
   startOfToolLoop,
   textOfFile,
+  textOfResult,
   type ToolCallPart,
   type ToolNames,
   type ToolResultPart,
   type TreeObject,
   UNSIGNED_THOUGHT,
-  unsupported,
   type UpstreamTarget,
+  urlUnsupported,
   wrapFreeform,
 } from '../contract/index.js';
 import type { GeminiFlags } from './flags.js';
@@ -49,14 +56,11 @@ export function buildContents(build: GeminiBuild): readonly TreeObject[] {
   const [first] = contents;
   if (first === undefined) throw malformed('messages', 'must contain user content');
   if (contents.at(-1)?.role === 'model' && !flags.takesPrefill) {
-    throw unsupported(
-      'messages',
-      'this model does not support assistant prefill: the last message must be from the user',
-    );
+    throw prefillUnsupported();
   }
   if (first.role === 'user') return contents.map(asTree);
   warnings.warn('user_message_inserted', 'messages');
-  return [{ role: 'user', parts: [{ text: '.' }] }, ...contents.map(asTree)];
+  return [{ role: 'user', parts: [{ text: INSERTED_USER_TEXT }] }, ...contents.map(asTree)];
 }
 
 const asTree = ({ role, parts }: Content): TreeObject => ({ role, parts });
@@ -68,13 +72,6 @@ function join(contents: Content[], role: Content['role'], parts: readonly TreeOb
   if (last?.role !== role) contents.push({ role, parts: [...parts] });
   // Too many for spread arguments.
   else for (const part of parts) last.parts.push(part);
-}
-
-type MediaKind = 'image' | 'file';
-
-interface Media {
-  readonly kind: MediaKind;
-  readonly source: Source;
 }
 
 /** Writes parts turn by turn. */
@@ -163,50 +160,36 @@ class PartWriter {
 
   private attachments(result: ToolResultPart): readonly TreeObject[] {
     return mediaOf(result).flatMap((item) =>
-      this.isInline(item)
-        ? []
-        : [
-            { text: `${item.kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:` },
-            this.media(item.source, item.kind),
-          ],
+      this.isInline(item) ? [] : [{ text: mediaCaption(item, result.id) }, this.media(item.source, item.kind)],
     );
   }
 
   /** Results cannot contain URLs. */
-  private isInline({ source }: Media): boolean {
+  private isInline({ source }: ResultMedia): boolean {
     return this.build.flags.takesMediaInResults && source.from === 'data';
   }
 
-  private media(source: Source, kind: MediaKind): TreeObject {
+  private media(source: Source, kind: ResultMedia['kind']): TreeObject {
     if (source.from === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
     if (!this.build.flags.takesUrls) {
-      throw unsupported('messages', `contain a URL of the ${kind}, which this model does not accept; send the data`);
+      throw urlUnsupported(kind);
     }
     return { fileData: { mimeType: mediaTypeOf(source.url), fileUri: source.url } };
   }
 
   private audio({ format, base64 }: AudioPart): TreeObject {
-    if (!this.build.flags.takesAudio) throw unsupported('messages', 'contain audio, which this model does not accept');
+    if (!this.build.flags.takesAudio) throw audioUnsupported();
     return { inlineData: { mimeType: `audio/${format}`, data: base64 } };
   }
 }
-
-const mediaOf = ({ parts }: ToolResultPart): readonly Media[] =>
-  parts.flatMap((part) =>
-    part.kind === 'text' || part.source.from === 'text' ? [] : [{ kind: part.kind, source: part.source }],
-  );
 
 /** A reserved name in responses, which would make the request invalid. */
 const REFERENCE = '"$ref"';
 
 /** An object result is sent as is; others under the vendor's documented names. */
-function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): RawJson | TreeObject {
-  const texts = parts.flatMap((part) => {
-    if (part.kind === 'text') return [part.text];
-    return part.kind === 'file' && part.source.from === 'text' ? [textOfFile(part)] : [];
-  });
-  const text = texts.join('\n');
-  if (isError) return { error: text };
+function responseOf(result: ToolResultPart, emptyResult: string): RawJson | TreeObject {
+  const text = textOfResult(result);
+  if (result.isError) return { error: text };
   if (isObjectText(text) && !text.includes(REFERENCE)) return new RawJson(text);
   return { output: text === '' ? emptyResult : text };
 }

@@ -8,14 +8,17 @@ import {
   type Effort,
   FREEFORM_SCHEMA,
   GOOGLE_FUNCTION_NAMES,
+  googleSeed,
+  isFormatSupported,
   jsonHeaders,
   lowestOutputLimit,
   nearestEffort,
   NEUTRAL_SAMPLING,
   objectSchema,
+  offersWebSearch,
+  REASONING_EFFORT,
   requestedEffort,
   SplicedBody,
-  supportedHostedTools,
   type Tool,
   ToolNames,
   type TreeObject,
@@ -80,9 +83,6 @@ function buildConfig(build: GeminiBuild, format: TreeObject = {}): TreeObject {
   };
 }
 
-/** Seeds are signed 32-bit integers. */
-const SEED_BITS = 32;
-
 /** Dropped values cause warnings if they have an effect. */
 function buildSampling({ content: { sampling }, flags, warnings }: GeminiBuild): TreeObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
@@ -104,12 +104,9 @@ function buildSampling({ content: { sampling }, flags, warnings }: GeminiBuild):
   return {
     ...(flags.takesSampling && { temperature, topP, topK }),
     ...(flags.takesPenalties && { presencePenalty, frequencyPenalty }),
-    // Seeds guarantee nothing, so truncation is fine.
-    seed: seed === undefined ? undefined : Number(BigInt.asIntN(SEED_BITS, BigInt(seed))),
+    seed: googleSeed(seed),
   };
 }
-
-const EFFORT = 'reasoning_effort';
 
 /** Budgets by effort, as in Google's OpenAI-compatible API. */
 const BUDGETS: ReadonlyMap<Effort, number> = new Map([
@@ -132,7 +129,7 @@ function planThinking(build: GeminiBuild, limit: number): TreeObject | undefined
   const requested = requestedEffort(content.reasoning);
   if (flags.thinkingMode === 'none') {
     const isUnsupported = content.reasoning.thinking === 'on' || (requested !== undefined && requested !== 'none');
-    if (isUnsupported) warnings.warn('thinking_off', EFFORT);
+    if (isUnsupported) warnings.warn('thinking_off', REASONING_EFFORT);
     return undefined;
   }
   if (requested === 'none') return minimalThinking(build);
@@ -146,7 +143,7 @@ function planThinking(build: GeminiBuild, limit: number): TreeObject | undefined
 /** As little reasoning as possible. */
 function minimalThinking({ flags, warnings }: GeminiBuild): TreeObject | undefined {
   if (flags.canDisableThinking) return { thinkingBudget: 0 };
-  warnings.warn('thinking_on', EFFORT);
+  warnings.warn('thinking_on', REASONING_EFFORT);
   if (flags.thinkingMode === 'budget') return { thinkingBudget: MIN_BUDGET };
   const lowest = nearestEffort('minimal', flags.efforts);
   return lowest === undefined ? undefined : { thinkingLevel: lowest.toUpperCase() };
@@ -160,7 +157,7 @@ function amountOf(build: GeminiBuild, requested: Effort, limit: number): TreeObj
   const effort = nearestEffort(requested, flags.efforts);
   // The lowest supported effort is no substitute.
   if (effort !== requested && requested !== 'minimal')
-    warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
+    warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', REASONING_EFFORT);
   if (effort === undefined) return {};
   if (flags.thinkingMode === 'level') return { thinkingLevel: effort.toUpperCase() };
   // Without an explicit budget, half of the limit remains for the response.
@@ -171,7 +168,7 @@ function amountOf(build: GeminiBuild, requested: Effort, limit: number): TreeObj
 /** An explicit budget, within the model's range and below the output limit. */
 function ownBudget(build: GeminiBuild, budget: number, limit: number): number {
   const fitting = Math.min(Math.max(budget, MIN_BUDGET), MAX_BUDGET, limit - 1);
-  if (fitting < budget) build.warnings.warn('clamped', EFFORT);
+  if (fitting < budget) build.warnings.warn('clamped', REASONING_EFFORT);
   return affordable(build, fitting, limit);
 }
 
@@ -179,28 +176,27 @@ function affordable({ flags, warnings, target }: GeminiBuild, budget: number, li
   if (budget >= MIN_BUDGET) return budget;
   if (target.outputLimit === limit) throw unaffordable(limit);
   if (!flags.canDisableThinking) return MIN_BUDGET;
-  warnings.warn('thinking_off', EFFORT);
+  warnings.warn('thinking_off', REASONING_EFFORT);
   return 0;
 }
 
 function unaffordable(limit: number): AppError {
-  const message = `insufficient quota: the remaining credit covers ${limit} output tokens, too few for reasoning and a response. Lower ${EFFORT} or add credit.`;
-  return new AppError('insufficient_quota', message, { param: EFFORT });
+  const message = `insufficient quota: the remaining credit covers ${limit} output tokens, too few for reasoning and a response. Lower ${REASONING_EFFORT} or add credit.`;
+  return new AppError('insufficient_quota', message, { param: REASONING_EFFORT });
 }
 
 /** Requests the output format by members of `generationConfig` or by instruction. */
-interface FormatRequest {
+interface GeminiFormat {
   readonly config?: TreeObject;
   readonly instruction?: string | undefined;
 }
 
 const JSON_OUTPUT = { responseMimeType: 'application/json' };
 
-function buildFormat({ content, flags, warnings }: GeminiBuild): FormatRequest {
-  const { format, tools, hostedTools } = content;
+function buildFormat({ content, flags, warnings }: GeminiBuild): GeminiFormat {
+  const { format } = content;
   if (format.kind === 'text') return {};
-  const hasNoTools = tools.length + hostedTools.length === 0;
-  if (flags.takesFormats === 'never' || (flags.takesFormats === 'alone' && !hasNoTools)) {
+  if (!isFormatSupported(content, flags.takesFormats)) {
     warnings.warn('in_words', 'response_format');
     return { instruction: describeFormat(format) };
   }
@@ -209,13 +205,9 @@ function buildFormat({ content, flags, warnings }: GeminiBuild): FormatRequest {
 
 function buildTools(build: GeminiBuild): TreeObject {
   const { content, flags, warnings } = build;
-  // Combined with functions, search results would have to be sent back, which clients cannot do.
-  const searches = flags.searchesWeb && content.tools.length === 0;
-  const hosted = supportedHostedTools(content, ({ type }) => searches && type === 'web_search', warnings);
+  const searches = offersWebSearch(content, flags.searchesWeb, warnings);
   const functions = offeredTools(build).map((tool) => declare(tool, build));
-  // A search alone can only be disabled by omitting it.
-  const isOffered = hosted.length > 0 && content.toolChoice.mode !== 'none';
-  if (functions.length === 0) return isOffered ? { tools: [{ googleSearch: {} }] } : {};
+  if (functions.length === 0) return searches ? { tools: [{ googleSearch: {} }] } : {};
   const calling = buildCalling(build);
   return {
     tools: [{ functionDeclarations: functions }],

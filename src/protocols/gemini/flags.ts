@@ -1,10 +1,10 @@
 import type { Effort, UpstreamTarget } from '../contract/index.js';
 
 /** How reasoning is controlled. */
-type ThinkingMode = 'level' | 'budget' | 'none';
+type GeminiThinkingMode = 'level' | 'budget' | 'none';
 
 export interface GeminiFlags {
-  readonly thinkingMode: ThinkingMode;
+  readonly thinkingMode: GeminiThinkingMode;
   /** Ascending; budgets are expressed as efforts too. */
   readonly efforts: readonly Effort[];
   readonly canDisableThinking: boolean;
@@ -50,15 +50,15 @@ export function geminiFlags({ flags }: UpstreamTarget): GeminiFlags {
   };
 }
 
-const THINKING_MODES: readonly unknown[] = ['level', 'budget', 'none'] satisfies ThinkingMode[];
+const THINKING_MODES: readonly unknown[] = ['level', 'budget', 'none'] satisfies GeminiThinkingMode[];
 
 /** A model that is only marked as reasoning is assumed to be current. */
-function thinkingModeOf({ thinkingMode, reasoning = false }: UpstreamTarget['flags']): ThinkingMode {
-  if (THINKING_MODES.includes(thinkingMode)) return thinkingMode as ThinkingMode;
+function thinkingModeOf({ thinkingMode, reasoning = false }: UpstreamTarget['flags']): GeminiThinkingMode {
+  if (THINKING_MODES.includes(thinkingMode)) return thinkingMode as GeminiThinkingMode;
   return reasoning === false ? 'none' : 'level';
 }
 
-function effortsOf({ efforts }: UpstreamTarget['flags'], mode: ThinkingMode): readonly Effort[] {
+function effortsOf({ efforts }: UpstreamTarget['flags'], mode: GeminiThinkingMode): readonly Effort[] {
   if (Array.isArray(efforts)) return efforts.filter((effort) => typeof effort === 'string');
   return mode === 'budget' ? DEFAULT_EFFORTS_BY_BUDGET : DEFAULT_EFFORTS;
 }

@@ -1,24 +1,30 @@
 import {
   asReminder,
   type AudioPart,
+  audioUnsupported,
   type BuildContext,
+  INSERTED_USER_TEXT,
   isObjectText,
   malformed,
+  mediaCaption,
+  mediaOf,
   mediaTypeOf,
   pairResults,
   type Part,
+  prefillUnsupported,
   RawJson,
   type ReasoningPart,
-  type Source,
+  type ResultMedia,
   startOfToolLoop,
   textOfFile,
+  textOfResult,
   type ToolCallPart,
   type ToolNames,
   type ToolResultPart,
   type TreeObject,
   UNSIGNED_THOUGHT,
-  unsupported,
   type UpstreamTarget,
+  urlUnsupported,
   wrapFreeform,
 } from '../contract/index.js';
 import type { InteractionsFlags } from './flags.js';
@@ -42,19 +48,11 @@ export function buildSteps(build: InteractionsBuild): readonly TreeObject[] {
   const { steps, lastBy } = writer;
   if (steps.length === 0) throw malformed('messages', 'must contain user content');
   if (lastBy === 'model' && !flags.takesPrefill) {
-    throw unsupported(
-      'messages',
-      'this model does not support assistant prefill: the last message must be from the user',
-    );
+    throw prefillUnsupported();
   }
   if (steps[0]?.['type'] === 'user_input') return steps;
   warnings.warn('user_message_inserted', 'messages');
-  return [{ type: 'user_input', content: [{ type: 'text', text: '.' }] }, ...steps];
-}
-
-interface Media {
-  readonly kind: 'image' | 'file';
-  readonly source: Source;
+  return [{ type: 'user_input', content: [{ type: 'text', text: INSERTED_USER_TEXT }] }, ...steps];
 }
 
 /** Writes turns as steps, in order. */
@@ -72,13 +70,13 @@ class StepWriter {
   userTurn(parts: readonly Part[]): void {
     const results = parts.filter((part) => part.kind === 'tool-result');
     for (const result of results) this.#add(this.#result(result), 'user');
-    for (const result of results) this.#say('user_input', this.#attachments(result));
-    for (const part of parts) this.#say('user_input', this.#userContent(part));
+    for (const result of results) this.#addContent('user_input', this.#attachments(result));
+    for (const part of parts) this.#addContent('user_input', this.#userContent(part));
   }
 
-  /** @param demands the first call must follow a signed thought; unsigned ones get the placeholder */
-  modelTurn(parts: readonly Part[], demands: boolean): void {
-    let isSigned = !demands;
+  /** @param mustBeSigned the first call must follow a signed thought; unsigned ones get the placeholder */
+  modelTurn(parts: readonly Part[], mustBeSigned: boolean): void {
+    let isSigned = !mustBeSigned;
     for (const part of parts) {
       const thought = part.kind === 'reasoning' ? this.#thought(part) : undefined;
       if (thought !== undefined) this.#add(thought, 'model');
@@ -88,7 +86,7 @@ class StepWriter {
         isSigned = true;
         this.#add(this.#call(part), 'model');
       }
-      this.#say('model_output', this.#modelContent(part));
+      this.#addContent('model_output', this.#modelContent(part));
     }
   }
 
@@ -98,14 +96,15 @@ class StepWriter {
     this.lastBy = by;
   }
 
-  #say(type: 'user_input' | 'model_output', content: readonly TreeObject[]): void {
+  #addContent(type: 'user_input' | 'model_output', content: readonly TreeObject[]): void {
     if (content.length === 0) return;
     if (this.#open?.type !== type) {
       const open = { type, content: [] };
       this.#add(open, type === 'user_input' ? 'user' : 'model');
       this.#open = open;
     }
-    this.#open?.content.push(...content);
+    // Too many for spread arguments.
+    for (const item of content) this.#open?.content.push(item);
   }
 
   #userContent(part: Part): readonly TreeObject[] {
@@ -166,8 +165,8 @@ class StepWriter {
   }
 
   #result(result: ToolResultPart): TreeObject {
-    const { id, parts, isError } = result;
-    const text = parts.flatMap((part) => textsIn(part)).join('\n');
+    const { id, isError } = result;
+    const text = textOfResult(result);
     const media = mediaOf(result).filter((item) => this.#isInline(item));
     return {
       type: 'function_result',
@@ -185,32 +184,27 @@ class StepWriter {
 
   #attachments(result: ToolResultPart): readonly TreeObject[] {
     return mediaOf(result).flatMap((item) =>
-      this.#isInline(item)
-        ? []
-        : [
-            ...textContent(`${item.kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:`),
-            this.#media(item),
-          ],
+      this.#isInline(item) ? [] : [...textContent(mediaCaption(item, result.id)), this.#media(item)],
     );
   }
 
   /** URLs in results are not fetched. */
-  #isInline({ source }: Media): boolean {
+  #isInline({ source }: ResultMedia): boolean {
     return this.build.flags.takesMediaInResults && source.from === 'data';
   }
 
-  #media({ kind, source }: Media): TreeObject {
+  #media({ kind, source }: ResultMedia): TreeObject {
     if (source.from === 'data')
       return { type: contentType(kind, source.mediaType), data: source.base64, mime_type: source.mediaType };
     if (!this.build.flags.takesUrls) {
-      throw unsupported('messages', `contain a URL of the ${kind}, which this model does not accept; send the data`);
+      throw urlUnsupported(kind);
     }
     const mediaType = mediaTypeOf(source.url);
     return { type: contentType(kind, mediaType), uri: source.url, mime_type: mediaType };
   }
 
   #audio({ format, base64 }: AudioPart): TreeObject {
-    if (!this.build.flags.takesAudio) throw unsupported('messages', 'contain audio, which this model does not accept');
+    if (!this.build.flags.takesAudio) throw audioUnsupported();
     return { type: 'audio', data: base64, mime_type: `audio/${format}` };
   }
 }
@@ -220,17 +214,7 @@ const textContent = (text: string): readonly TreeObject[] => (text === '' ? [] :
 const CONTENT_TYPES: readonly string[] = ['image', 'audio', 'video'];
 
 /** Files of these types are their own content; all others are documents. */
-function contentType(kind: Media['kind'], mediaType = ''): string {
+function contentType(kind: ResultMedia['kind'], mediaType = ''): string {
   const [family = ''] = mediaType.split('/', 1);
   return CONTENT_TYPES.includes(family) ? family : kind === 'image' ? 'image' : 'document';
 }
-
-const textsIn = (part: ToolResultPart['parts'][number]): readonly string[] => {
-  if (part.kind === 'text') return [part.text];
-  return part.kind === 'file' && part.source.from === 'text' ? [textOfFile(part)] : [];
-};
-
-const mediaOf = ({ parts }: ToolResultPart): readonly Media[] =>
-  parts.flatMap((part) =>
-    part.kind === 'text' || part.source.from === 'text' ? [] : [{ kind: part.kind, source: part.source }],
-  );

@@ -212,6 +212,13 @@ describe('Interactions steps', () => {
     });
   });
 
+  it('sends any number of images of one result', () => {
+    const image = { kind: 'image', source: { from: 'url', url: 'https://pictures.example/1' } } as const;
+    const images = Array.from({ length: 100_000 }, () => image);
+    const [, , , input] = stepsOf([ask, model(called('c1')), user(answered('c1', ...images))]);
+    expect(input?.['content']).toHaveLength(200_000);
+  });
+
   it('keeps arguments as written and wraps those that are no object', () => {
     const text = (args: string): string => build({ turns: [ask, model(called('c1', args))] }).text;
     expect(text('{"n":9007199254740993,"a":1}')).toContain('"arguments":{"n":9007199254740993,"a":1}');

@@ -6,15 +6,18 @@ import {
   dropServiceTier,
   FREEFORM_SCHEMA,
   GOOGLE_FUNCTION_NAMES,
+  googleSeed,
+  isFormatSupported,
   jsonHeaders,
   type JsonTree,
   lowestOutputLimit,
   nearestEffort,
   NEUTRAL_SAMPLING,
   objectSchema,
+  offersWebSearch,
+  REASONING_EFFORT,
   requestedEffort,
   SplicedBody,
-  supportedHostedTools,
   type Tool,
   ToolNames,
   type TreeObject,
@@ -24,7 +27,9 @@ import {
 } from '../contract/index.js';
 import { buildSteps, type InteractionsBuild } from './build-steps.js';
 import { interactionsFlags } from './flags.js';
-import { PATH } from './wire.js';
+
+/** Below the channel's base URL. */
+export const PATH = '/interactions';
 
 /** @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildInteractionsRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
@@ -86,9 +91,6 @@ function buildConfig(build: InteractionsBuild, tool_choice: JsonTree | undefined
   };
 }
 
-/** Seeds are signed 32-bit integers. */
-const SEED_BITS = 32;
-
 /** Dropped values cause warnings if they have an effect. */
 function buildSampling({ content: { sampling }, flags, warnings }: InteractionsBuild): TreeObject {
   const { temperature, topP: top_p, topK, presencePenalty, frequencyPenalty, seed, logitBias, topLogprobs } = sampling;
@@ -106,42 +108,38 @@ function buildSampling({ content: { sampling }, flags, warnings }: InteractionsB
   }
   return {
     ...(flags.takesSampling && own),
-    // Seeds guarantee nothing, so truncation is fine.
-    seed: seed === undefined ? undefined : Number(BigInt.asIntN(SEED_BITS, BigInt(seed))),
+    seed: googleSeed(seed),
   };
 }
-
-const EFFORT = 'reasoning_effort';
 
 /** Undefined members: the model's default. */
 function buildThinking({ content: { reasoning }, flags, warnings }: InteractionsBuild): TreeObject {
   const requested = requestedEffort(reasoning);
   if (!flags.reasons) {
     const isUnsupported = reasoning.thinking === 'on' || (requested !== undefined && requested !== 'none');
-    if (isUnsupported) warnings.warn('thinking_off', EFFORT);
+    if (isUnsupported) warnings.warn('thinking_off', REASONING_EFFORT);
     return {};
   }
   const thinking_summaries = reasoning.show === 'text' && requested !== 'none' ? 'auto' : undefined;
   if (requested === undefined) return { thinking_summaries };
   const effort = nearestEffort(requested === 'none' ? 'minimal' : requested, flags.efforts);
-  if (requested === 'none') warnings.warn('thinking_on', EFFORT);
+  if (requested === 'none') warnings.warn('thinking_on', REASONING_EFFORT);
   // The lowest supported effort is no substitute.
   else if (effort !== requested && requested !== 'minimal')
-    warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
+    warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', REASONING_EFFORT);
   return { thinking_level: effort, thinking_summaries };
 }
 
 /** Requests the output format by a member or by instruction. */
-interface FormatRequest {
+interface InteractionsFormat {
   readonly member?: TreeObject;
   readonly instruction?: string | undefined;
 }
 
-function buildFormat({ content, flags, warnings }: InteractionsBuild): FormatRequest {
-  const { format, tools, hostedTools } = content;
+function buildFormat({ content, flags, warnings }: InteractionsBuild): InteractionsFormat {
+  const { format } = content;
   if (format.kind === 'text') return {};
-  const hasNoTools = tools.length + hostedTools.length === 0;
-  if (flags.takesFormats === 'never' || (flags.takesFormats === 'alone' && !hasNoTools)) {
+  if (!isFormatSupported(content, flags.takesFormats)) {
     warnings.warn('in_words', 'response_format');
     return { instruction: describeFormat(format) };
   }
@@ -157,15 +155,11 @@ interface ToolRequest {
 
 function buildTools(build: InteractionsBuild): ToolRequest {
   const { content, flags, warnings } = build;
-  // Combined with functions, search steps would have to be sent back, which clients cannot do.
-  const searches = flags.searchesWeb && content.tools.length === 0;
-  const hosted = supportedHostedTools(content, ({ type }) => searches && type === 'web_search', warnings);
+  const searches = offersWebSearch(content, flags.searchesWeb, warnings);
   // All tools if the choice can be restricted, which requires a forced call.
   const offered = content.toolChoice.mode === 'auto' ? allowedTools(content) : content.tools;
   if (offered.length > 0) return { tools: offered.map((tool) => declare(tool, build)), choice: buildChoice(build) };
-  // A search alone can only be disabled by omitting it.
-  const isOffered = hosted.length > 0 && content.toolChoice.mode !== 'none';
-  return { tools: isOffered ? [{ type: 'google_search' }] : [] };
+  return { tools: searches ? [{ type: 'google_search' }] : [] };
 }
 
 /** `strict` is not supported; arguments mostly match anyway. */

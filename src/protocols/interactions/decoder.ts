@@ -1,8 +1,9 @@
-import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
   type CallContent,
   type CallEvent,
   type CallResult,
+  classifyGoogleInnerError,
   countIn,
   dataKind,
   invalidResponse,
@@ -20,7 +21,6 @@ import {
   type UpstreamTarget,
 } from '../contract/index.js';
 import { ResponseSteps } from './decoded-steps.js';
-import { classifyInteractionsInnerError, failureIn, isBlocked, unexplainedFailure } from './errors.js';
 import { usageIn, withSearches } from './usage.js';
 
 /** Decodes the events of an interaction, or a whole one. */
@@ -34,12 +34,12 @@ export class InteractionsDecoder implements StreamDecoder {
     this.#steps = new ResponseSteps(content, target.family);
   }
 
-  next(event: SseEvent): readonly CallEvent[] {
-    const kind = dataKind(event);
+  next(sse: SseEvent): readonly CallEvent[] {
+    const kind = dataKind(sse);
     if (this.#stage === 'over' || kind === 'none' || kind === 'done') return [];
-    const said = parseObject(event.data);
-    if (said === undefined) throw unreadableEvent();
-    return this.#event(said);
+    const event = parseObject(sse.data);
+    if (event === undefined) throw unreadableEvent();
+    return this.#event(event);
   }
 
   end(): readonly CallEvent[] {
@@ -56,23 +56,23 @@ export class InteractionsDecoder implements StreamDecoder {
   }
 
   /** Unknown events are ignored. */
-  #event(said: JsonObject): CallEvent[] {
-    const { event_type: type, error } = said;
+  #event(event: JsonObject): CallEvent[] {
+    const { event_type: type, error } = event;
     if (isJsonObject(error)) return this.#fail(error);
     switch (type) {
       case 'interaction.created':
       case 'interaction.status_update':
-        return [...this.#begin(), ...this.#report(said['usage'])];
+        return [...this.#begin(), ...this.#report(event['usage'])];
       case 'step.start':
         this.#usage = undefined;
-        return [...this.#begin(), ...this.#steps.start(indexOf(said), objectIn(said, 'step'))];
+        return [...this.#begin(), ...this.#steps.start(indexOf(event), objectIn(event, 'step'))];
       case 'step.delta':
         this.#usage = undefined;
-        return [...this.#begin(), ...this.#steps.delta(indexOf(said), objectIn(said, 'delta'))];
+        return [...this.#begin(), ...this.#steps.delta(indexOf(event), objectIn(event, 'delta'))];
       case 'step.stop':
-        return [...this.#begin(), ...this.#steps.stop(indexOf(said)), ...this.#report(said['usage'])];
+        return [...this.#begin(), ...this.#steps.stop(indexOf(event)), ...this.#report(event['usage'])];
       case 'interaction.completed':
-        return [...this.#begin(), ...this.#complete(objectIn(said, 'interaction'))];
+        return [...this.#begin(), ...this.#complete(objectIn(event, 'interaction'))];
       default:
         return [];
     }
@@ -134,6 +134,29 @@ const FAILED: ReadonlySet<string> = new Set(['failed', 'cancelled', 'in_progress
 /** With `requires_continuation`, the vendor's own limit of a request is met, and more would need another request. */
 const LIMITED: ReadonlySet<string> = new Set(['incomplete', 'requires_continuation', 'budget_exceeded']);
 
+// Errors within responses: `{ error: { code, message } }` in events, `errors` of failed interactions, and those of
+// `google.rpc` in steps. https://ai.google.dev/gemini-api/docs/api-errors
+
+/** Codes of output that was blocked: `content_blocked` and those of single filters. */
+const BLOCKED = /(?:^|_)(?:blocked|blocklist|prohibited|recitation|safety|spii)(?:_|$)/i;
+
+const isBlocked = ({ code }: JsonObject): boolean => typeof code === 'string' && BLOCKED.test(code);
+
+/** @param error with code and message */
+const classifyInteractionsInnerError = (error: JsonObject): AppError => classifyGoogleInnerError({ error });
+
+/** Why an interaction failed; undefined if the vendor does not say. */
+function failureIn({ errors, steps }: JsonObject): JsonObject | undefined {
+  const failures = [
+    ...objectsIn(errors),
+    ...objectsIn(steps).flatMap(({ error }) => (isJsonObject(error) ? [error] : [])),
+  ];
+  return failures.find((failure) => isBlocked(failure)) ?? failures[0];
+}
+
+const unexplainedFailure = (status: string): AppError =>
+  new AppError('upstream_error', `The upstream did not complete the response (${status}).`, { failover: true });
+
 /** Decodes an unstreamed response. @throws AppError as `UpstreamAdapter.decodeResponse` */
 export function decodeInteractionsResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const interaction = parseObject(body);
@@ -141,7 +164,7 @@ export function decodeInteractionsResponse(body: string, content: CallContent, t
   return resultOf(new InteractionsDecoder(content, target).whole(interaction));
 }
 
-const indexOf = (said: JsonObject): number => countIn(said, 'index') ?? 0;
+const indexOf = (event: JsonObject): number => countIn(event, 'index') ?? 0;
 
 const ARGUMENTS: ReadonlySet<string> = new Set(['arguments']);
 

@@ -11,15 +11,15 @@ import {
   type UpstreamTarget,
 } from '../contract/index.js';
 import { Upstream } from '../decorators/index.js';
-import { buildInteractionsRequest } from './build.js';
+import { buildInteractionsRequest, PATH } from './build.js';
 import { decodeInteractionsResponse, InteractionsDecoder } from './decoder.js';
-import { INTERACTIONS, PATH } from './wire.js';
 
 /** The Interactions API of Google's Gemini API. Upstream only: its clients would need interactions stored here. */
 @Injectable()
 @Upstream()
 export class InteractionsUpstream implements UpstreamAdapter {
-  readonly id = INTERACTIONS;
+  /** In channels and in the usage log. */
+  readonly id = 'interactions';
   readonly provider = 'gcp.gemini';
   readonly defaultAuth = 'x-goog-api-key';
   readonly modelListing = modelListing({ query: 'pageSize=1000', list: 'models', nameOf: nameOfListed });

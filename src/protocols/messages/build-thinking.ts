@@ -1,4 +1,10 @@
-import { type Effort, nearestEffort, type ReasoningRequest, type TreeObject } from '../contract/index.js';
+import {
+  type Effort,
+  nearestEffort,
+  REASONING_EFFORT,
+  type ReasoningRequest,
+  type TreeObject,
+} from '../contract/index.js';
 import { lacksReasoning, type MessagesBuild } from './build-turns.js';
 import { unaffordableThinking } from './errors.js';
 
@@ -14,7 +20,6 @@ export function requestedThinking({ effort, thinking }: ReasoningRequest): 'on' 
   return effort !== undefined || thinking === 'on' ? 'on' : 'open';
 }
 
-const EFFORT = 'reasoning_effort';
 const DISABLED = { type: 'disabled' };
 
 /**
@@ -28,12 +33,12 @@ export function planThinking(build: MessagesBuild, maxTokens: number, isForced: 
   const requested = requestedThinking(content.reasoning);
   if (requested === 'open') return { isOn: mode === 'always' };
   if (requested === 'off') {
-    if (mode === 'always') warnings.warn('thinking_on', EFFORT);
+    if (mode === 'always') warnings.warn('thinking_on', REASONING_EFFORT);
     const hasSwitch = mode === 'adaptive' || mode === 'budget';
     return { ...(hasSwitch && { thinking: DISABLED }), isOn: mode === 'always' };
   }
   if (mode === 'none' || (isForced && mode !== 'always')) {
-    warnings.warn('thinking_off', EFFORT);
+    warnings.warn('thinking_off', REASONING_EFFORT);
     return { ...(mode !== 'none' && { thinking: DISABLED }), isOn: false };
   }
   if (mode === 'budget') return planBudget(build, maxTokens);
@@ -57,15 +62,15 @@ function planBudget({ content, target, warnings }: MessagesBuild, maxTokens: num
   const share = SHARES.get(effort);
   const budget = wanted ?? (share === undefined ? undefined : Math.floor(maxTokens * share));
   if (budget === undefined) {
-    if (effort !== '') warnings.warn('unsupported_parameter', EFFORT);
+    if (effort !== '') warnings.warn('unsupported_parameter', REASONING_EFFORT);
     return { isOn: false };
   }
   const effective = Math.max(budget, MIN_BUDGET);
   if (target.outputLimit !== undefined && target.outputLimit <= effective) {
-    throw unaffordableThinking(target.outputLimit, EFFORT, effective);
+    throw unaffordableThinking(target.outputLimit, REASONING_EFFORT, effective);
   }
   if (maxTokens <= effective || lacksReasoning(content.turns, target.family)) {
-    warnings.warn('thinking_off', EFFORT);
+    warnings.warn('thinking_off', REASONING_EFFORT);
     return { thinking: DISABLED, isOn: false };
   }
   return { thinking: { type: 'enabled', budget_tokens: effective }, isOn: true };
@@ -77,6 +82,6 @@ function effortOf({ content, flags, warnings }: MessagesBuild): Effort | undefin
   const nearest = nearestEffort(effort, flags.efforts);
   // The lowest supported effort is no substitute.
   if (nearest !== effort && effort !== 'minimal')
-    warnings.warn(nearest === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
+    warnings.warn(nearest === undefined ? 'unsupported_parameter' : 'substituted', REASONING_EFFORT);
   return nearest;
 }

@@ -1,16 +1,19 @@
 import {
   asReminder,
+  audioUnsupported,
   type BuildContext,
   type CacheMark,
   type CallContent,
   conforming,
   type FilePart,
   type ImagePart,
+  INSERTED_USER_TEXT,
   isObjectText,
   malformed,
   type NameRule,
   pairResults,
   type Part,
+  prefillUnsupported,
   RawJson,
   type ReasoningPart,
   type ToolCallPart,
@@ -81,7 +84,7 @@ export function buildMessages(build: MessagesBuild): readonly TreeObject[] {
   if (first === undefined) throw malformed('messages', 'must contain user content');
   if (first.role !== 'assistant') return messages.map(asTree);
   warnings.warn('user_message_inserted', 'messages');
-  return [{ role: 'user', content: [{ type: 'text', text: '.' }] }, ...messages.map(asTree)];
+  return [{ role: 'user', content: [{ type: 'text', text: INSERTED_USER_TEXT }] }, ...messages.map(asTree)];
 }
 
 const asTree = ({ role, content }: Message): TreeObject => ({ role, content });
@@ -115,11 +118,7 @@ function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlag
   const last = messages.at(-1);
   const block = last?.content.at(-1);
   if (last?.role !== 'assistant' || typeof block?.['text'] !== 'string') return;
-  if (!takesPrefill)
-    throw unsupported(
-      'messages',
-      'this model does not support assistant prefill: the last message must be from the user',
-    );
+  if (!takesPrefill) throw prefillUnsupported();
   last.content[last.content.length - 1] = { ...block, text: block['text'].trimEnd() };
 }
 
@@ -161,7 +160,7 @@ class BlockWriter {
       case 'file':
         return role === 'assistant' ? this.drop() : [this.shown(part)];
       case 'audio':
-        throw unsupported('messages', 'contain audio, which this model does not accept');
+        throw audioUnsupported();
       case 'reasoning':
         return isReplayable(part, this.build.target.family) ? [reasoningBlock(part)] : [];
       case 'tool-call':

@@ -69,7 +69,7 @@ function buildBody(build: MessagesBuild): TreeObject {
 }
 
 /** In prompt order, in which cache breakpoints are counted. */
-function buildPrompt(build: MessagesBuild, { tool, instruction }: FormatRequest, isThinking: boolean): TreeObject {
+function buildPrompt(build: MessagesBuild, { tool, instruction }: MessagesFormat, isThinking: boolean): TreeObject {
   const { content, flags } = build;
   const tools = tool === undefined ? buildTools(build) : [tool];
   const system = buildSystem(build, instruction);
@@ -144,13 +144,13 @@ function warnOfOthers(sampling: Sampling, warnings: TranslationWarnings): void {
 }
 
 /** Requests the output format by a member, by a forced tool or by instruction. */
-interface FormatRequest {
+interface MessagesFormat {
   readonly format?: TreeObject;
   readonly tool?: TreeObject;
   readonly instruction?: string;
 }
 
-function buildFormat({ content, flags, warnings }: MessagesBuild): FormatRequest {
+function buildFormat({ content, flags, warnings }: MessagesBuild): MessagesFormat {
   const { format } = content;
   if (format.kind === 'text') return {};
   if (format.kind === 'json') {
@@ -166,7 +166,7 @@ function buildFormat({ content, flags, warnings }: MessagesBuild): FormatRequest
   return instructionOf({ ...format, schema });
 }
 
-function instructionOf(format: OutputFormat): FormatRequest {
+function instructionOf(format: OutputFormat): MessagesFormat {
   const instruction = describeFormat(format);
   return instruction === undefined ? {} : { instruction };
 }

@@ -1,14 +1,14 @@
 import { headerOf, type NameRule, type RequestLine, type UpstreamTarget } from '../contract/index.js';
 
 /** By budget, by effort, by effort without a switch, or not at all. */
-type ThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';
+type MessagesThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';
 
 export interface MessagesFlags {
   readonly version: string;
   readonly takesSampling: boolean;
   /** Accepts `temperature` or `top_p`, not both. */
   readonly takesOneSampler: boolean;
-  readonly thinkingMode: ThinkingMode;
+  readonly thinkingMode: MessagesThinkingMode;
   readonly efforts: readonly string[];
   readonly takesSystemTurns: boolean;
   readonly takesFormats: boolean;
@@ -50,11 +50,11 @@ export function messagesFlags({ flags }: UpstreamTarget): MessagesFlags {
 
 const textOf = (flag: unknown): string | undefined => (typeof flag === 'string' && flag !== '' ? flag : undefined);
 
-const THINKING_MODES: readonly unknown[] = ['budget', 'adaptive', 'always', 'none'] satisfies ThinkingMode[];
+const THINKING_MODES: readonly unknown[] = ['budget', 'adaptive', 'always', 'none'] satisfies MessagesThinkingMode[];
 
 /** A model that is only marked as reasoning is assumed to be current. */
-function thinkingModeOf({ thinkingMode, reasoning = false }: UpstreamTarget['flags']): ThinkingMode {
-  if (THINKING_MODES.includes(thinkingMode)) return thinkingMode as ThinkingMode;
+function thinkingModeOf({ thinkingMode, reasoning = false }: UpstreamTarget['flags']): MessagesThinkingMode {
+  if (THINKING_MODES.includes(thinkingMode)) return thinkingMode as MessagesThinkingMode;
   return reasoning === false ? 'none' : 'adaptive';
 }
 

@@ -64,7 +64,7 @@ function listen(ticket: Ticket) {
     complete: () => received.push('complete'),
   });
   open.push(subscription);
-  return { frames, heard: received, interruption, flow, subscription };
+  return { frames, received, interruption, flow, subscription };
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -74,7 +74,7 @@ describe('accounted', () => {
 
   it('sends the last frame only after settlement', async () => {
     const { ticket, fates, settle } = aTicket();
-    const { frames, heard: received } = listen(ticket);
+    const { frames, received } = listen(ticket);
     frames.next(piece());
     frames.next(piece(true));
     await nextTurn();
@@ -86,7 +86,7 @@ describe('accounted', () => {
 
   it('sends a failure after its settlement', async () => {
     const { ticket, fates } = aTicket();
-    const { frames, heard: received } = listen(ticket);
+    const { frames, received } = listen(ticket);
     frames.error(failure());
     expect(received).toEqual([]);
     await nextTurn();
@@ -95,7 +95,7 @@ describe('accounted', () => {
 
   it('ignores errors after the last frame', async () => {
     const { ticket, fates, settle } = aTicket();
-    const { frames, heard: received, interruption } = listen(ticket);
+    const { frames, received, interruption } = listen(ticket);
     frames.next(piece(true));
     frames.error(failure());
     expect(interruption.interrupt(failure())).toBe(false);
@@ -107,7 +107,7 @@ describe('accounted', () => {
   it('waits briefly for a settlement in progress when interrupted, then gives it up and fails', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const { ticket, fates } = aTicket();
-    const { frames, heard: received, interruption } = listen(ticket);
+    const { frames, received, interruption } = listen(ticket);
     frames.next(piece(true));
     interruption.interrupt(failure());
     jest.advanceTimersByTime(1499);
@@ -120,7 +120,7 @@ describe('accounted', () => {
 
   it('fails once when interrupted and ignores further frames', async () => {
     const { ticket, fates } = aTicket();
-    const { frames, heard: received, interruption } = listen(ticket);
+    const { frames, received, interruption } = listen(ticket);
     expect(interruption.interrupt(failure())).toBe(true);
     frames.next(piece(true));
     expect(interruption.interrupt(failure())).toBe(false);
@@ -168,7 +168,7 @@ describe('accounted', () => {
 
   it('holds back unpaid frames, pauses reading meanwhile, and sends them in order', async () => {
     const { ticket, fates, pay } = aTicket({ covered: false });
-    const { frames, heard: received, flow } = listen(ticket);
+    const { frames, received, flow } = listen(ticket);
     frames.next(piece());
     frames.next(piece());
     expect([received, fates, flow.paused]).toEqual([[], ['asked for credit'], true]);
@@ -179,7 +179,7 @@ describe('accounted', () => {
 
   it('settles a last frame that waited for credit after the frames before it', async () => {
     const { ticket, fates, pay, settle } = aTicket({ covered: false });
-    const { frames, heard: received } = listen(ticket);
+    const { frames, received } = listen(ticket);
     frames.next(piece());
     frames.next(piece(true));
     frames.complete();
@@ -195,7 +195,7 @@ describe('accounted', () => {
 
   it('fails when credit runs out and aborts the upstream immediately', async () => {
     const { ticket, fates, refuse } = aTicket({ covered: false });
-    const { frames, heard: received } = listen(ticket);
+    const { frames, received } = listen(ticket);
     frames.next(piece());
     refuse(new AppError('insufficient_quota', 'used up'));
     await nextTurn();

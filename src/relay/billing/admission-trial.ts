@@ -10,7 +10,7 @@ import { CurrentProcess } from './sweeper/presence.js';
 /** Result of a trial admission. Amounts in nanos. */
 export interface AdmissionTrialResult {
   /** The requested hold. */
-  readonly asked: HoldRequest;
+  readonly requested: HoldRequest;
   /** Hold and free amount of the wallet, or of the key or budget that lacks money. */
   readonly result: AdmissionResult;
   readonly refusal: AppError | undefined;
@@ -35,6 +35,6 @@ export class AdmissionTrial {
     });
     const refusal =
       result.outcome === 'stale' ? new AdmissionOutdated() : refusalOf(result, hold.minimum, plan.caller.keyName);
-    return { asked: hold, result, refusal };
+    return { requested: hold, result, refusal };
   }
 }

@@ -108,7 +108,7 @@ function aWallet(left: bigint) {
   const requested: { held: bigint; want: bigint }[] = [];
   const wallet = {
     left,
-    asked: requested,
+    requested,
     extend: async (held: bigint, want: bigint): Promise<ExtensionResult> => {
       requested.push({ held, want });
       await Promise.resolve();
@@ -127,7 +127,7 @@ describe('Credit', () => {
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line(), wallet.extend);
     expect(credit.covers(499)).toBe(true);
-    expect(wallet.asked).toEqual([]);
+    expect(wallet.requested).toEqual([]);
   });
 
   it('requests the next slice once, ahead of use, and then covers it', async () => {
@@ -135,7 +135,7 @@ describe('Credit', () => {
     const credit = new Credit(line(), wallet.extend);
     expect([credit.covers(500), credit.covers(600), credit.covers(1000)]).toEqual([true, true, true]);
     await nextTurn();
-    expect(wallet.asked).toEqual([{ held: PROMPT + 1000n * TOKEN, want: 1000n * TOKEN }]);
+    expect(wallet.requested).toEqual([{ held: PROMPT + 1000n * TOKEN, want: 1000n * TOKEN }]);
     expect(credit.covers(2000)).toBe(true);
   });
 
@@ -144,9 +144,9 @@ describe('Credit', () => {
     const credit = new Credit(line({ bound: 1200 }), wallet.extend);
     credit.covers(1000);
     await nextTurn();
-    expect(wallet.asked).toMatchObject([{ want: 200n * TOKEN }]);
+    expect(wallet.requested).toMatchObject([{ want: 200n * TOKEN }]);
     expect([credit.covers(1200), credit.covers(1201)]).toEqual([true, false]);
-    expect(wallet.asked).toHaveLength(1);
+    expect(wallet.requested).toHaveLength(1);
   });
 
   it('requests slice by slice when the upstream exceeds the limit', async () => {
@@ -155,7 +155,7 @@ describe('Credit', () => {
     expect(credit.covers(4 * 1000 + 1)).toBe(false);
     // Extends from the 1,000 held to a slice more than has arrived.
     await credit.untilCovered(4 * 1000 + 1);
-    expect(wallet.asked).toEqual([{ held: PROMPT + 1000n * TOKEN, want: 4001n * TOKEN }]);
+    expect(wallet.requested).toEqual([{ held: PROMPT + 1000n * TOKEN, want: 4001n * TOKEN }]);
     expect([credit.covers(5001), credit.covers(5002)]).toEqual([true, false]);
     // 499 are left, and no more.
     await credit.untilCovered(5002);
@@ -170,7 +170,7 @@ describe('Credit', () => {
     expect(credit.covers(3000)).toBe(false);
     await credit.untilCovered(3000);
     expect(credit.covers(3000)).toBe(true);
-    expect(wallet.asked[0]).toMatchObject({ want: 3000n * TOKEN });
+    expect(wallet.requested[0]).toMatchObject({ want: 3000n * TOKEN });
   });
 
   it('covers exactly what the money pays for', async () => {
@@ -214,7 +214,7 @@ describe('Credit', () => {
     const credit = new Credit(line({ reserve: 500n * TOKEN }), wallet.extend);
     expect([credit.covers(500), credit.covers(501)]).toEqual([true, false]);
     await credit.untilCovered(501);
-    expect(wallet.asked.reduce((sum, { want }) => sum + want, 0n)).toBeGreaterThanOrEqual(500n * TOKEN);
+    expect(wallet.requested.reduce((sum, { want }) => sum + want, 0n)).toBeGreaterThanOrEqual(500n * TOKEN);
     expect(credit.payableOutput({ ...NO_TOKENS, input: 1000 })).toBeGreaterThan(1500);
   });
 
@@ -233,7 +233,7 @@ describe('Credit', () => {
     const wallet = aWallet(0n);
     const credit = new Credit(line({ terms: free, held: 0n }), wallet.extend);
     expect(credit.covers(1_000_000)).toBe(true);
-    expect(wallet.asked).toEqual([]);
+    expect(wallet.requested).toEqual([]);
   });
 
   it.each(['reasoning', 'audio_output'])('holds output at the most expensive price when that is %s', async (dearer) => {
@@ -244,7 +244,7 @@ describe('Credit', () => {
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line({ terms: { ...streamTerms, pricing }, held: PROMPT }), wallet.extend);
     await credit.untilCovered(100);
-    expect(wallet.asked).toEqual([{ held: PROMPT, want: 1100n * 2n * TOKEN }]);
+    expect(wallet.requested).toEqual([{ held: PROMPT, want: 1100n * 2n * TOKEN }]);
   });
 
   it('keeps output trusted during an outage when the upstream reports usage repeatedly', async () => {

@@ -114,21 +114,21 @@ export function headSent(
 
 /** A requested value, and whether the upstream chooses instead. */
 interface TierChoice {
-  readonly asked: string | undefined;
+  readonly requested: string | undefined;
   readonly isOpen: boolean;
 }
 
 const requestedTier = ({ serviceTier }: CallHead): TierChoice => ({
-  asked: serviceTier,
+  requested: serviceTier,
   isOpen: serviceTier === undefined || serviceTier === 'auto',
 });
 
 /** Upstreams never choose a higher speed. */
-const requestedSpeed = ({ demands }: CallHead): TierChoice => ({ asked: demands?.speed, isOpen: false });
+const requestedSpeed = ({ demands }: CallHead): TierChoice => ({ requested: demands?.speed, isOpen: false });
 
 /** Without a requested region, the upstream account's default applies. */
 const requestedGeo = ({ demands }: CallHead): TierChoice => ({
-  asked: demands?.geo,
+  requested: demands?.geo,
   isOpen: demands?.geo === undefined,
 });
 
@@ -170,7 +170,7 @@ export function serviceReported(head: CallHead, usage: TokenUsage, pricing: Pric
   };
 }
 
-function toHold({ asked: requested, isOpen }: TierChoice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
+function toHold({ requested, isOpen }: TierChoice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
   if (multipliers.size === 0) return DEFAULT;
   if (!isOpen) return named(requested, multipliers);
   let dearest = DEFAULT;
@@ -179,7 +179,7 @@ function toHold({ asked: requested, isOpen }: TierChoice, multipliers: ReadonlyM
 }
 
 function toCharge(
-  { asked: requested, isOpen }: TierChoice,
+  { requested, isOpen }: TierChoice,
   reported: string | undefined,
   multipliers: ReadonlyMap<string, bigint>,
 ): ServiceTier {

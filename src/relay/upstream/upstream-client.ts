@@ -200,11 +200,14 @@ export function credentialHeader(channel: Channel, credential: Secret): Record<s
 
 const bearer = (token: Secret): Record<string, string> => ({ authorization: `Bearer ${token.reveal()}` });
 
+export const NO_RESPONSE_IN_TIME = 'The upstream did not start to respond in time.';
+export const STOPPED_MID_RESPONSE = 'The upstream stopped in the middle of its response.';
+
 /** By undici's error code. */
 const CONNECTION_ERRORS: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
   UND_ERR_CONNECT_TIMEOUT: ['timeout', 'Connecting to the upstream timed out.'],
-  UND_ERR_HEADERS_TIMEOUT: ['timeout', 'The upstream did not start to respond in time.'],
-  UND_ERR_BODY_TIMEOUT: ['timeout', 'The upstream stopped in the middle of its response.'],
+  UND_ERR_HEADERS_TIMEOUT: ['timeout', NO_RESPONSE_IN_TIME],
+  UND_ERR_BODY_TIMEOUT: ['timeout', STOPPED_MID_RESPONSE],
 };
 const OTHER_ERROR = ['upstream_error', 'The connection to the upstream failed.'] as const;
 

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelTimeouts } from '../../catalog/channels/index.js';
 import { AppError, monotonicMs } from '../../platform/shared/index.js';
 import type { Flow, SplicedBody, UpstreamHeaders, UpstreamSocketProtocol } from '../../protocols/contract/index.js';
-import type { UpstreamPart } from './upstream-client.js';
+import { NO_RESPONSE_IN_TIME, STOPPED_MID_RESPONSE, type UpstreamPart } from './upstream-client.js';
 
 /** The call may be sent over HTTP instead, if no part of the response has reached the client. */
 export class SocketLost extends AppError {
@@ -22,7 +22,7 @@ export class SocketLost extends AppError {
 const REFUSED = 'The upstream does not accept WebSockets.';
 
 /** What a call needs from a socket. */
-export interface SocketCall {
+export interface SocketSend {
   readonly message: SplicedBody;
   readonly flow: Flow;
   readonly timeouts: ChannelTimeouts;
@@ -72,7 +72,7 @@ export class UpstreamSocket {
   }
 
   /** Parts as those of an HTTP response. Sends on subscription; unsubscribing before the end closes the socket. */
-  exchange({ message, flow, timeouts }: SocketCall): Observable<UpstreamPart> {
+  exchange({ message, flow, timeouts }: SocketSend): Observable<UpstreamPart> {
     return new Observable((subscriber) => {
       const exchange = new SocketExchange(subscriber, this.socket, flow, timeouts);
       this.current = exchange;
@@ -213,8 +213,8 @@ class SocketExchange {
     clearTimeout(this.timer);
     if (this.isOver || this.flow.paused) return;
     const [ms, message] = this.isBegun
-      ? [this.timeouts.idleMs, 'The upstream stopped in the middle of its response.']
-      : [this.timeouts.firstEventMs, 'The upstream did not start to respond in time.'];
+      ? [this.timeouts.idleMs, STOPPED_MID_RESPONSE]
+      : [this.timeouts.firstEventMs, NO_RESPONSE_IN_TIME];
     this.timer = setTimeout(() => this.late(message), ms);
   }
 

@@ -62,7 +62,7 @@ export class UpstreamSockets {
 
   open(
     { channel }: SocketTarget,
-    { url, headers }: Handshake,
+    { url, headers }: UpstreamHandshake,
     protocol: UpstreamSocketProtocol,
     onClose: () => void,
   ): UpstreamSocket {
@@ -91,7 +91,7 @@ const nameOf = ({ id, baseUrl }: Channel, credential: ChannelCredential | undefi
   JSON.stringify([id, baseUrl, credential?.id]);
 
 /** The first request of a socket. */
-interface Handshake {
+interface UpstreamHandshake {
   readonly url: URL;
   readonly headers: Record<string, string>;
 }
@@ -127,7 +127,7 @@ export class ConnectionSockets {
   take(
     lane: string | undefined,
     target: SocketTarget,
-    handshake: Handshake,
+    handshake: UpstreamHandshake,
     protocol: UpstreamSocketProtocol,
   ): UpstreamSocket {
     const { channel, credential } = target;
@@ -173,7 +173,7 @@ export class ConnectionSockets {
   }
 }
 
-const identityOf = ({ channel, credential }: SocketTarget, { url }: Handshake): string =>
+const identityOf = ({ channel, credential }: SocketTarget, { url }: UpstreamHandshake): string =>
   JSON.stringify([url.href, channel.auth, channel.headers, credential?.id]);
 
 /** What one call of a connection may use. */

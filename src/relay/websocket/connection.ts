@@ -17,7 +17,7 @@ import type { BodyBudget, BodyShare } from '../body-budget.js';
 import { failureBytes, type OutgoingReply } from '../call-context.js';
 import type { RelayTimings } from '../relay-timings.js';
 import type { ConnectionSockets, UpstreamSockets } from '../upstream/upstream-sockets.js';
-import type { Handshake, SocketCalls } from './socket-calls.js';
+import type { ClientHandshake, SocketCalls } from './socket-calls.js';
 
 /** Close codes (RFC 6455, 7.4.1, and its registry). */
 const NORMAL = 1000;
@@ -68,7 +68,7 @@ export class SocketConnection {
     private readonly socket: WebSocket,
     /** Below the WebSocket. */
     private readonly raw: Socket,
-    readonly handshake: Handshake,
+    readonly handshake: ClientHandshake,
     protocol: SocketProtocol,
     private readonly requestId: string,
   ) {

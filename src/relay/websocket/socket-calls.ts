@@ -15,7 +15,7 @@ import { Tracing } from '../tracing/tracing.js';
 import type { CallSockets } from '../upstream/upstream-sockets.js';
 
 /** The handshake of a connection, on which its calls are based. */
-export interface Handshake {
+export interface ClientHandshake {
   readonly adapter: ProtocolAdapter;
   /** Of the calls. */
   readonly line: RequestLine;
@@ -53,7 +53,7 @@ export class SocketAdmission {
 
   /** Checks key and load again. Rejections of known keys are recorded. @throws AppError */
   async admitted(
-    handshake: Handshake,
+    handshake: ClientHandshake,
     { id, body, sockets }: SocketRequest,
     end: SocketResponseEnd,
   ): Promise<IncomingCall> {
@@ -91,7 +91,7 @@ export class SocketCalls {
 
   /** A call like one over HTTP. @throws AppError when it is rejected, and what `deliver` throws */
   run<Result>(
-    handshake: Handshake,
+    handshake: ClientHandshake,
     request: SocketRequest,
     deliver: (reply: OutgoingReply) => Promise<Result>,
   ): Promise<Result> {
@@ -102,7 +102,7 @@ export class SocketCalls {
   }
 
   /** A request that runs no model: counted like a token count, and free. @throws AppError when it would be rejected */
-  check(handshake: Handshake, request: SocketRequest): Promise<Call> {
+  check(handshake: ClientHandshake, request: SocketRequest): Promise<Call> {
     return this.received(handshake, request, async ({ call }) => {
       this.models.plan(call, handshake.caller);
       await this.limits.countRequest(call, handshake.caller);
@@ -111,7 +111,7 @@ export class SocketCalls {
   }
 
   private received<Result>(
-    handshake: Handshake,
+    handshake: ClientHandshake,
     request: SocketRequest,
     respond: (reply: OutgoingReply, end: SocketResponseEnd) => Promise<Result>,
   ): Promise<Result> {

@@ -14,7 +14,8 @@ import { Numeral } from './fields.js';
 
 // Converts definitions to entries of the catalog file; most defaults are left out.
 
-type CatalogEntry = Readonly<Record<string, unknown>>;
+/** As in the catalog file. */
+export type CatalogEntry = Readonly<Record<string, unknown>>;
 
 export const groupEntry = ({
   name,

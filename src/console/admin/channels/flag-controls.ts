@@ -2,7 +2,7 @@ import type { ChannelRecord } from '../../../catalog/channels/index.js';
 import { type FormBody, typedCount } from '../../web/index.js';
 
 type ChannelFlags = ChannelRecord['flags'];
-type FlagValue = ChannelFlags[string];
+type ChannelFlagValue = ChannelFlags[string];
 
 const PREFIX = '_flag.';
 
@@ -27,7 +27,7 @@ interface FlagSection {
   readonly kept: readonly { readonly name: string; readonly value: string }[];
 }
 
-const typed = (value: FlagValue | undefined): string => {
+const typed = (value: ChannelFlagValue | undefined): string => {
   if (value === undefined) return '';
   return Array.isArray(value) ? value.join(', ') : String(value);
 };
@@ -72,7 +72,7 @@ const textIn = (body: FormBody | undefined, name: string): string | undefined =>
   return typeof value === 'string' ? value : value?.[0];
 };
 
-function valueOf({ form }: FlagLabels, text: string): FlagValue {
+function valueOf({ form }: FlagLabels, text: string): ChannelFlagValue {
   if (text === 'true' || text === 'false') return text === 'true';
   if (form === 'count') return typedCount(text) ?? text;
   return form === 'names' ? text.split(/[\s,]+/).filter((name) => name !== '') : text;

@@ -119,8 +119,8 @@ export class AddModelsPages {
     const isShown = (name: string): boolean => name.toLowerCase().includes(filter.toLowerCase());
     const rows = newModelRows(offered.models, form.values).map((row) => ({ ...row, hidden: !isShown(row.name) }));
     const [priced, unpriced] = [
-      rows.filter(({ asked: requested }) => requested.length === 0),
-      rows.filter(({ asked: requested }) => requested.length > 0),
+      rows.filter(({ missingFields }) => missingFields.length === 0),
+      rows.filter(({ missingFields }) => missingFields.length > 0),
     ];
     const stored = offered.stored.map((name) => ({ name, hidden: !isShown(name) }));
     const ticked = tickedIn(body, { priced: shownIn(priced), unpriced: shownIn(unpriced), stored: shownIn(stored) });

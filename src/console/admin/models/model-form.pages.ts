@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Visitor } from '../../../auth/index.js';
 import {
   CatalogChanges,
+  type CatalogEntry,
   CatalogInventory,
   ChangedMeanwhile,
   modelEntry,
@@ -197,8 +198,6 @@ function reported(name: string, changes: readonly string[]) {
     text: `${about.join('; ')}. In-flight calls keep their prices.`,
   };
 }
-
-type CatalogEntry = Readonly<Record<string, unknown>>;
 
 /** Values that the form does not show. */
 interface Kept {

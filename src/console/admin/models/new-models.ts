@@ -1,4 +1,4 @@
-import { Numeral } from '../../../catalog/channels/index.js';
+import { type CatalogEntry, Numeral } from '../../../catalog/channels/index.js';
 import type { BookModel, BookPrices, ModelFamily, ProviderPreset } from '../../../catalog/index.js';
 import { count, price } from '../../../platform/format/index.js';
 import { parseUsd } from '../../../platform/shared/index.js';
@@ -99,7 +99,7 @@ export function newModelRows(models: readonly NewModel[], values: FormBody) {
       isAssumed: model.maxOutputTokens === undefined,
       priceText: prices && textOfPrices(prices),
       source: prices && prices !== 'free' ? sourceText(model, prices) : undefined,
-      asked: open.map((field) => ({
+      missingFields: open.map((field) => ({
         fieldName: ASKED[field],
         id: requestedId(index + 1, field),
         label: LABELS[field],
@@ -123,8 +123,6 @@ function sourceText({ seller = 'The vendor' }: NewModel, { tiers }: BookPrices):
   const more = long === undefined ? '' : `, more from ${count(long.fromPromptTokens)} tokens`;
   return `List price of ${seller}${more}`;
 }
-
-type CatalogEntry = Readonly<Record<string, unknown>>;
 
 interface NewEntries {
   /** As in the catalog file. */

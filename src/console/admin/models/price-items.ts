@@ -63,15 +63,15 @@ export function comparedItems(before: PricingDefinition, after: PricingDefinitio
 }
 
 /** Number of changes listed; further ones are counted. */
-const TOLD = 2;
+const MAX_REPORTED = 2;
 
 /** Describes the changes of a version: `output $16.00 → $15.00`. */
 export function changeText(before: PricingDefinition | undefined, after: PricingDefinition): string {
   if (before === undefined) return 'initial prices';
   const changed = comparedItems(before, after).filter(({ isChanged }) => isChanged);
   if (changed.length === 0) return 'no price changes';
-  const reported = changed.slice(0, TOLD).map(wordsOf).join('; ');
-  return changed.length > TOLD ? `${reported}; and ${changed.length - TOLD} more` : reported;
+  const reported = changed.slice(0, MAX_REPORTED).map(wordsOf).join('; ');
+  return changed.length > MAX_REPORTED ? `${reported}; and ${changed.length - MAX_REPORTED} more` : reported;
 }
 
 const wordsOf = ({ name, before, after }: ComparedItem): string => `${name} ${before ?? '–'} → ${after ?? '–'}`;

@@ -1,4 +1,4 @@
-import { isKeyFile, readKeyFile } from '../../../catalog/channels/index.js';
+import { InvalidKeyFile, isKeyFile, readKeyFile } from '../../../catalog/channels/index.js';
 import { type ProviderPreset, PROVIDERS } from '../../../catalog/index.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { type FormBody, hasExpiredSecret, sealedIn } from '../../web/index.js';
@@ -27,7 +27,8 @@ function withProject(values: FormBody, secret: string): FormBody {
 function projectIn(keyFile: string): string {
   try {
     return readKeyFile(keyFile).projectId ?? '';
-  } catch {
+  } catch (error) {
+    if (!(error instanceof InvalidKeyFile)) throw error;
     return '';
   }
 }

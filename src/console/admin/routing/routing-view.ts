@@ -10,9 +10,9 @@ import type { Excluded, Exclusion, UnavailableChannel } from '../../../relay/rou
 import { protocolNames } from '../../web/index.js';
 
 /** The view of a dry run. */
-export function routingResult(requested: RoutingResult) {
-  const { answer: response, question, account, key } = requested;
-  const { outlook, routes, refusal } = response;
+export function routingResult(result: RoutingResult) {
+  const { dryRun, question, account, key, timeZone } = result;
+  const { outlook, routes, refusal } = dryRun;
   const who = `${account.email} with ${key === undefined ? 'a new API key' : `the API key “${key.name}”`}`;
   const call = `A call to ${question.model} by ${who}`;
   return {
@@ -20,13 +20,11 @@ export function routingResult(requested: RoutingResult) {
     verdict:
       refusal === undefined ? `${call} would be routed to ${destinationOf(routes)}.` : `${call} would be rejected.`,
     because: refusal === undefined ? becauseOf(routes, question.protocol) : refusal.message,
-    steps: admissionSteps(requested),
-    price: priceOf(requested),
+    steps: admissionSteps(result),
+    price: priceOf(result),
     routes: [
       ...routes.map((route, index) => routeRow(route, index + 1, question.protocol)),
-      ...outlook.unavailable.map((unavailable) =>
-        unavailableRow(unavailable, response.evaluatedAt, requested.timeZone),
-      ),
+      ...outlook.unavailable.map((unavailable) => unavailableRow(unavailable, dryRun.evaluatedAt, timeZone)),
       ...outlook.excluded.map(excludedRow),
     ],
   };
@@ -34,7 +32,7 @@ export function routingResult(requested: RoutingResult) {
 
 const ONE = 1_000_000n;
 
-function priceOf({ answer: { terms, plan }, question: { promptTokens, outputLimit } }: RoutingResult) {
+function priceOf({ dryRun: { terms, plan }, question: { promptTokens, outputLimit } }: RoutingResult) {
   if (terms === undefined || plan === undefined) return undefined;
   const {
     pricing,
@@ -197,31 +195,31 @@ const outcomeOf = (refusal: AppError | undefined, isAsked = true): StepResult =>
   refusal === undefined ? (isAsked ? 'passed' : 'not-asked') : 'refused';
 
 /** The admission checks, in the order in which a call passes them. */
-function admissionSteps(requested: RoutingResult) {
-  const { answer: response } = requested;
-  const { keyRefusal, modelRefusal, limitRefusal, plan, money } = response;
+function admissionSteps(result: RoutingResult) {
+  const { dryRun } = result;
+  const { keyRefusal, modelRefusal, limitRefusal, plan, money } = dryRun;
   const steps = [
-    { name: 'Account and API key', outcome: outcomeOf(keyRefusal), words: keyRefusal?.message ?? keyText(requested) },
+    { name: 'Account and API key', outcome: outcomeOf(keyRefusal), words: keyRefusal?.message ?? keyText(result) },
     {
       name: 'Group and model',
       outcome: outcomeOf(modelRefusal),
-      words: `${describeGroup(requested)} ${modelRefusal?.message ?? modelText(requested)}`,
+      words: `${describeGroup(result)} ${modelRefusal?.message ?? modelText(result)}`,
     },
     {
       name: 'Limits',
       outcome: outcomeOf(limitRefusal, plan !== undefined),
-      words: limitRefusal?.message ?? limitText(response),
+      words: limitRefusal?.message ?? limitText(dryRun),
     },
     {
       name: 'Money',
       outcome: outcomeOf(money?.refusal, money !== undefined),
-      words: money?.refusal?.message ?? moneyText(response),
+      words: money?.refusal?.message ?? moneyText(dryRun),
     },
   ];
   return steps.map(({ name, outcome, words }) => ({ name, badge: BADGES[outcome], words }));
 }
 
-function keyText({ key, answer: { caller }, timeZone }: RoutingResult): string {
+function keyText({ key, dryRun: { caller }, timeZone }: RoutingResult): string {
   if (key === undefined) return 'The account and a new API key can be used.';
   const until = caller.expiresAt === undefined ? '' : ` until ${dateTime(new Date(caller.expiresAt), timeZone)}`;
   const where =
@@ -231,7 +229,7 @@ function keyText({ key, answer: { caller }, timeZone }: RoutingResult): string {
   return `The account and the API key can be used${until}.${where}`;
 }
 
-function describeGroup({ key, account, answer: { caller } }: RoutingResult): string {
+function describeGroup({ key, account, dryRun: { caller } }: RoutingResult): string {
   const from =
     key?.groupName !== undefined
       ? 'set on the API key'
@@ -241,7 +239,7 @@ function describeGroup({ key, account, answer: { caller } }: RoutingResult): str
   return `Group: ${caller.groupName} (${from}).`;
 }
 
-function modelText({ answer: { caller } }: RoutingResult): string {
+function modelText({ dryRun: { caller } }: RoutingResult): string {
   return caller.models === undefined
     ? 'The model is available in the group.'
     : 'The model is available in the group and allowed for the API key.';
@@ -264,7 +262,7 @@ function moneyText({ money, plan }: DryRunResult): string {
     return plan === undefined
       ? 'No hold, because the call has no price.'
       : 'No hold, because the API key cannot be used.';
-  const { result, asked: requested } = money;
+  const { result, requested } = money;
   const held = `Hold: ${exactUsd(result.hold)} of ${exactUsd(result.free)} available`;
   const least = `minimum: ${exactUsd(requested.minimum)}`;
   return result.hold < requested.ceiling
@@ -275,7 +273,7 @@ function moneyText({ money, plan }: DryRunResult): string {
 /** A dry run with everything that its page shows. */
 interface RoutingResult {
   readonly question: DryRunInput;
-  readonly answer: DryRunResult;
+  readonly dryRun: DryRunResult;
   readonly account: Account;
   /** Undefined: a new key. */
   readonly key: OwnKey | undefined;

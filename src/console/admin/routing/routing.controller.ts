@@ -47,10 +47,10 @@ export class RoutingPages {
     const key = account && (await this.keyOf(form, account));
     this.checkProtocol(form);
     const value = form.value;
-    const response = account && value && (await this.answer({ form, account, key }, value, visitor));
+    const result = account && value && (await this.evaluate({ form, account, key }, value, visitor));
     const offered = account === undefined ? [] : (await this.keys.page(account.id, {})).keys;
     const choices = routingChoices(this.catalog.current(), this.adapters.clientAdapters, offered, key);
-    const data = { form, ...choices, answer: response };
+    const data = { form, ...choices, result };
     return new Page('admin/routing', {
       title: 'Routing dry run',
       data,
@@ -88,7 +88,7 @@ export class RoutingPages {
       form.refuse('protocol', 'Choose the client protocol.');
   }
 
-  private async answer({ account, key }: ValidDryRun, value: RoutingForm, { timeZone }: Visitor) {
+  private async evaluate({ account, key }: ValidDryRun, value: RoutingForm, { timeZone }: Visitor) {
     const question = {
       who: key === undefined ? { newKeyOf: account.id } : { keyId: key.id },
       model: value.model,
@@ -98,8 +98,8 @@ export class RoutingPages {
       promptTokens: promptTokensOf(value),
       outputLimit: countOf(value.output),
     };
-    const response = await this.dryRun.of(question);
-    return response && routingResult({ question, answer: response, account, key, timeZone });
+    const dryRun = await this.dryRun.of(question);
+    return dryRun && routingResult({ question, dryRun, account, key, timeZone });
   }
 }
 

@@ -43,7 +43,7 @@ export interface UserFilter {
 export type UserSort = 'highest-balance' | 'lowest-balance';
 
 /** A position in the list: ids sort by creation time. */
-export interface UserPosition {
+interface UserPosition {
   readonly before?: string | undefined;
   readonly after?: string | undefined;
   /** Balance in that row, if the list is sorted by it. */

@@ -116,6 +116,18 @@ const nameOf = (code: WarningCode, path: string): string => `${code}:${path}`.re
 export const unsupported = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'unsupported_parameter' });
 
+export const prefillUnsupported = (): AppError =>
+  unsupported('messages', 'this model does not support assistant prefill: the last message must be from the user');
+
+export const audioUnsupported = (): AppError =>
+  unsupported('messages', 'contain audio, which this model does not accept');
+
+/** Text of the user message that a conversation begins with if its own first message is from the assistant. */
+export const INSERTED_USER_TEXT = '.';
+
+/** The member of warnings about reasoning. */
+export const REASONING_EFFORT = 'reasoning_effort';
+
 /**
  * Drops a service tier that the upstream lacks. A more expensive one may be dropped; a cheaper one would be charged at
  * more than requested.
