@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { ApiKeyGuard, KeyAuthenticator } from '../keys/index.js';
 import { AppError, isJsonObject, type JsonObject, maskKeys } from '../platform/shared/index.js';
 import type { TreeObject } from '../protocols/contract/index.js';
-import { inputItems } from '../protocols/responses/index.js';
+import { inputItems, requireStorable } from '../protocols/responses/index.js';
 import { Bodies } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
 import { callerOf, requestLineOf } from './call-context.js';
@@ -158,6 +158,7 @@ function itemsIn(body: JsonObject, name: string): readonly ConversationItem[] {
   const items = body[name] ?? [];
   if (!Array.isArray(items) || items.length > MAX_ITEMS)
     throw invalid(name, `must be a list of at most ${MAX_ITEMS} items`);
+  requireStorable(items);
   return itemsToStore(items);
 }
 

@@ -3,7 +3,15 @@ import { concatMap, defer, from, map, type MonoTypeOperatorFunction, type Observ
 import type { Channel } from '../catalog/channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, type JsonObject, reasonOf, within } from '../platform/shared/index.js';
-import type { Call, Frame, ResponseReferences, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
+import {
+  type Call,
+  type Frame,
+  isInPrompt,
+  type ProtocolAdapter,
+  type ResponseReferences,
+  type ScopedId,
+  type TreeObject,
+} from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import {
   conversationNamedBy,
@@ -120,6 +128,8 @@ export class ResponseStore {
     if (items === undefined) return (await this.resolveOthers(call, caller, request)) ?? {};
     if (call.head.fields.has('previous_response_id')) throw new TwoContinuations();
     const others = await this.resolveOthers(withoutState(call, 'conversation'), caller, request);
+    const unknown = others?.state?.unknown.find(isInPrompt);
+    if (unknown !== undefined) throw new NotInConversation(unknown);
     this.turns.set(call, { owner, id, input });
     const content = { input: `[${items.map(({ text }) => text).join(',')}]`, response: '{"output":[]}' };
     const response = { id, channelId: '', credentialId: null, expiresAt: new Date(0), content };
@@ -156,8 +166,7 @@ export class ResponseStore {
     const recorded = this.states.recorded(frames, call, caller, origin);
     const turn = this.turns.get(call);
     const isThread = storable.responseAdapter.storage?.kind === 'thread';
-    // Threads of channels are known as their state.
-    const stores = this.stores(storable) && !(isThread && storable.input === undefined);
+    const stores = this.stores(storable) && mayKeep(storable, isThread);
     if (turn === undefined && !stores) return recorded;
     const store = async (last: Uint8Array): Promise<void> => {
       if (stores) await this.store(storable, last);
@@ -236,6 +245,22 @@ class TwoContinuations extends AppError {
   constructor() {
     super('invalid_request', 'previous_response_id cannot be combined with conversation. Remove one of them.', {
       param: 'previous_response_id',
+      fault: 'invalid_value',
+    });
+  }
+}
+
+/** Threads of channels are known as their state. What is stored here may later be sent to any channel. */
+function mayKeep({ call, input }: StorableResponse, isThread: boolean): boolean {
+  if (input === undefined) return !isThread;
+  return call.head.demands?.scopedIds.some(isInPrompt) !== true;
+}
+
+/** Later calls send it again, on any channel. */
+class NotInConversation extends AppError {
+  constructor({ path }: ScopedId) {
+    super('invalid_request', `${path}: was not made through this relay. Send it without "conversation".`, {
+      param: path,
       fault: 'invalid_value',
     });
   }

@@ -112,12 +112,16 @@ export class ReferencedState {
     return pinned !== undefined && this.origins.every((origin) => origin?.channelId === pinned.channelId);
   }
 
+  /** IDs that were not made for the account. */
+  get unknown(): readonly ScopedId[] {
+    return this.references.filter((_, at) => this.origins[at] === undefined);
+  }
+
   /** Names the first ID that the account does not have, or not together with the others. */
   get refusal(): AppError {
     const { pinned } = this;
     const isOther = (_: unknown, at: number): boolean => this.origins[at]?.channelId !== pinned?.channelId;
-    const unknown = this.references.find((_, at) => this.origins[at] === undefined);
-    return new StateNotFound(unknown ?? this.references.find(isOther) ?? this.references[0]);
+    return new StateNotFound(this.unknown[0] ?? this.references.find(isOther) ?? this.references[0]);
   }
 }
 

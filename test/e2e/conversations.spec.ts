@@ -96,6 +96,51 @@ describe('conversations', () => {
     expect([response.status, await response.json()]).toMatchObject([400, { error: { param } }]);
   });
 
+  const withFile = { type: 'message', role: 'user', content: [{ type: 'input_file', file_id: 'file-OTHER' }] };
+  const search = { type: 'additional_tools', tools: [{ type: 'web_search' }] };
+  const vectors = { type: 'additional_tools', tools: [{ type: 'mcp', tunnel_id: 'tunnel_1' }] };
+
+  it.each([
+    ['a file', withFile, 'items[1]'],
+    ['a hosted tool', search, 'items[1].tools'],
+    ['a tool with upstream state', vectors, 'items[1].tools'],
+  ])('do not store items with %s', async (_, item, param) => {
+    const { id } = await openai().conversations.create();
+    for (const path of ['/v1/conversations', `/v1/conversations/${id}/items`]) {
+      const response = await world.relay.post(path, world.caller.key, { items: [user('Hello'), item] });
+      expect([response.status, await response.json()]).toMatchObject([400, { error: { param } }]);
+    }
+    expect([await rows('conversations'), await itemsOf(id)]).toMatchObject([[{}], []]);
+  });
+
+  it.each([
+    ['a file of another account', withFile, 'file_id'],
+    ['a hosted tool', search, 'input[0].tools'],
+  ])('are not continued with %s in the input', async (_, item, param) => {
+    const { id } = await openai().conversations.create({ items: [user('Hello')] });
+    const request = { model: 'over-responses', input: [item], conversation: id };
+    const response = await world.relay.post('/v1/responses', world.caller.key, request);
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { param } }]);
+    expect(world.relay.upstream.requests).toEqual([]);
+    expect(await itemsOf(id)).toHaveLength(1);
+  });
+
+  it('do not continue a response whose input defines hosted tools', async () => {
+    for (const model of ['over-responses', 'over-messages']) {
+      const first = await world.relay.post('/v1/responses', world.caller.key, {
+        model,
+        input: [user('Hello'), search],
+      });
+      expect(first.status).toBe(200);
+      const { id } = (await first.json()) as { id: string };
+      const read = await fetch(`${world.url}/responses/${id}`, {
+        headers: { authorization: `Bearer ${world.caller.key}` },
+      });
+      expect(read.status).toBe(404);
+    }
+    expect(world.relay.upstream.requests[0]?.json).toMatchObject({ store: false });
+  });
+
   it('are refused for keys that never store', async () => {
     const { accountId } = world.caller;
     const { secret } = await world.relay.get(ApiKeyService).create({ accountId, name: 'silent', neverStores: true });

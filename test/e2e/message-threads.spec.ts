@@ -130,6 +130,28 @@ describe('message threads', () => {
     expect(requests().at(-1)).toMatchObject(continued(message['id']));
   });
 
+  it.each(['over-chat-completions', 'over-messages'])(
+    'are refused with hosted tools over %s, so that the SDK sends the whole conversation',
+    async (upstreamModel) => {
+      const tools = [{ type: 'web_search_20250305' as const, name: 'web_search' as const }];
+      expect(await post({ model: upstreamModel, thread: { type: 'create' }, tools })).toMatchObject([
+        400,
+        { error: { details: { error_code: 'thread_unsupported_request', unsupported: ['tools'] } } },
+      ]);
+      expect(requests()).toEqual([]);
+      const thread = client().beta.messages.thread({
+        model: upstreamModel,
+        max_tokens: 100,
+        tools,
+        unsupportedRequestBehavior: 'continue_unthreaded',
+      });
+      await thread.send({ role: 'user', content: 'First' });
+      await thread.send({ role: 'user', content: 'Second' });
+      const { messages, thread: sent } = requests().at(-1) ?? {};
+      expect([JSON.stringify(messages), sent]).toEqual([expect.stringMatching(/First.*Second/), undefined]);
+    },
+  );
+
   it('are refused for keys that never store, so that the SDK goes on without', async () => {
     const { accountId } = world.caller;
     const keys = world.relay.get(ApiKeyService);

@@ -159,13 +159,14 @@ export {
   usageSignals,
 } from './meter-readings.js';
 export { renderListedModel, renderModelPage } from './model-page.js';
-export type {
-  CreatedState,
-  DemandedTool,
-  NamedModel,
-  RequestDemands,
-  ScopedId,
-  ScopedKind,
+export {
+  type CreatedState,
+  type DemandedTool,
+  isInPrompt,
+  type NamedModel,
+  type RequestDemands,
+  type ScopedId,
+  type ScopedKind,
 } from './request-demands.js';
 export { idOf, type ModelListing, modelListing, type UpstreamModel } from './model-listing.js';
 export {

@@ -69,6 +69,11 @@ export interface ScopedId {
   readonly path: string;
 }
 
+const IN_PROMPT = /^(?:(?:input|messages)\[|(?:file_id|container_id)$)/;
+
+/** Whether a tool or an ID is in content that may be stored and sent again, instead of in a member of the request. */
+export const isInPrompt = ({ path }: DemandedTool | ScopedId): boolean => IN_PROMPT.test(path);
+
 /** State created by an upstream, as named in its response. */
 export interface CreatedState {
   readonly kind: ScopedKind;

@@ -43,6 +43,21 @@ export class ThreadNotFound extends AppError {
   }
 }
 
+/** What a thread keeps would run again without being priced and checked. Clients send the whole conversation instead. */
+export class NotInThread extends AppError {
+  readonly wireDetails;
+
+  /** @param param a member that threads do not support, or a part of it */
+  constructor(param: string) {
+    const [member = param] = param.split(/[.[]/);
+    super('invalid_request', `${param}: not supported in threads. Send the whole conversation without "thread".`, {
+      param,
+      fault: 'unsupported_parameter',
+    });
+    this.wireDetails = { error_code: 'thread_unsupported_request', unsupported: [member] };
+  }
+}
+
 /** @param param source of the budget */
 export function unaffordableThinking(affordable: number, param: string, budget: number): AppError {
   const message = `insufficient quota: the remaining credit covers ${affordable} output tokens, all of which ${param} (${budget}) would use. Lower it or add credit.`;

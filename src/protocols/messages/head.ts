@@ -12,11 +12,13 @@ import {
   type OutsideContent,
   outsideIn,
   refuseBackground,
+  type RequestDemands,
   type RequestLine,
   serviceTierIn,
   upstreamHeaders,
   type UpstreamRequest,
 } from '../contract/index.js';
+import { NotInThread } from './errors.js';
 import { DEFAULT_VERSION, versionHeaderOf } from './flags.js';
 import { compacts, MESSAGES_MEMBERS } from './members.js';
 
@@ -43,6 +45,8 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   if (outputLimit === undefined) throw fields.missing('max_tokens');
   fields.requireKind('messages', 'array');
   refuseBackground(fields);
+  const demands = MEMBERS.demandsIn(fields, request);
+  if (demands !== undefined && fields.has('thread')) requireThreadable(demands);
   return {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
@@ -56,10 +60,16 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     // Threads are stored on request only.
     store: fields.has('thread') ? true : undefined,
     outside: outsideIn(fields) ?? continuedBy(fields),
-    demands: MEMBERS.demandsIn(fields, request),
+    demands,
     size: fields.size,
     fields,
   };
+}
+
+/** Requests that continue a thread do not repeat its content. @throws AppError invalid_request naming the member */
+function requireThreadable({ hostedTools, models, scopedIds }: RequestDemands): void {
+  const [found] = [...hostedTools, ...models, ...scopedIds.filter(({ kind }) => kind !== 'thread')];
+  if (found !== undefined) throw new NotInThread(found.path);
 }
 
 /** In tokens. */

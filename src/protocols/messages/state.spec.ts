@@ -111,6 +111,31 @@ describe('state created by Messages responses', () => {
   });
 });
 
+describe('threads of Messages requests', () => {
+  const upload = { role: 'user', content: [{ type: 'container_upload', file_id: 'file_1' }] };
+  const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'other' };
+
+  it.each<readonly [string, JsonObject, string]>([
+    ['hosted tools', CODE, 'tools'],
+    ['an advisor', { tools: [advisor] }, 'tools'],
+    ['other models', { fallbacks: [{ model: 'other' }] }, 'fallbacks'],
+    ['files', { messages: [upload] }, 'file_id'],
+    ['containers', { container: 'container_1' }, 'container'],
+  ])('are refused when the request has %s', (_, more, member) => {
+    for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])
+      expect(refusalOf(() => callOf({ thread, ...more }))).toMatchObject({
+        kind: 'invalid_request',
+        wireDetails: { error_code: 'thread_unsupported_request', unsupported: [member] },
+      });
+    expect(callOf(more).head.demands).toBeDefined();
+  });
+
+  it('may have tools of the client', () => {
+    const thread = { type: 'create' };
+    expect(callOf({ thread, tools: [{ name: 'open', input_schema: {} }] }).head.store).toBe(true);
+  });
+});
+
 describe('hosted tools that Messages requests define in messages', () => {
   const addition = (definition: object): JsonObject => ({
     type: 'tool_addition',

@@ -5,6 +5,7 @@ import {
   headReader,
   type HeadReader,
   interestsOf,
+  isInPrompt,
   type JsonElement,
   type JsonFields,
   MemberReader,
@@ -61,6 +62,10 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     throw fields.refusal(unsuitable, 'unsupported_parameter', 'not possible for compactions; remove it');
   if (background && fields.optionalBoolean('store') === false)
     throw fields.refusal('background', 'invalid_value', 'background responses are stored; remove "store": false');
+  const demands = MEMBERS.demandsIn(fields, request);
+  const inputTool = demands?.hostedTools.find(isInPrompt);
+  if (inputTool !== undefined && fields.has(CONVERSATION))
+    throw fields.refusal(inputTool.path, 'unsupported_parameter', 'not possible in conversations; use "tools"');
   return {
     model,
     // Background responses can be streamed later.
@@ -70,12 +75,12 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     choices: 1,
     effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),
     serviceTier: serviceTierIn(fields),
-    // Compactions carry their content with them.
-    store: isCompaction ? false : fields.optionalBoolean('store'),
+    // Compactions carry their content with them. Hosted tools in stored input would run again without a price.
+    store: isCompaction || inputTool !== undefined ? false : fields.optionalBoolean('store'),
     compacts: isCompaction || wantsCompaction(fields),
     affinity: affinityIn(fields),
     outside: outsideContentIn(fields),
-    demands: MEMBERS.demandsIn(fields, request),
+    demands,
     size: fields.size,
     fields,
   };

@@ -1,4 +1,4 @@
-// Besides the adapters: lists of the input items of stored responses.
+// Besides the adapters: input items that are stored or listed.
 export { RESPONSES_PATH } from './protocol.js';
-export { inputItems } from './stored.js';
+export { inputItems, requireStorable } from './stored.js';
 export { ResponsesModule } from './responses.module.js';

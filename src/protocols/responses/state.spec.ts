@@ -1,4 +1,4 @@
-import { aCall, refusalOf } from '../../../test/support/calls.js';
+import { aCall, aTarget, refusalOf } from '../../../test/support/calls.js';
 import type { JsonObject } from '../../platform/shared/index.js';
 import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
 import { ResponsesProtocol } from './protocol.js';
@@ -106,6 +106,20 @@ describe('hosted tools of Responses requests', () => {
       }),
     ).toEqual([{ name: 'web_search', path: 'input[1].tools', maxUses: undefined }]);
     expect(hostedIn({ input: [{ type, tools: tools.slice(0, 1) }] })).toBeUndefined();
+  });
+
+  it('exclude storage when they are in the input', () => {
+    const input = [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }];
+    const call = callOf({ input });
+    expect(call.head.store).toBe(false);
+    const { body } = new ResponsesVerbatim().rewriteRequest(call, aTarget());
+    expect(JSON.parse(Buffer.from(body.bytes()).toString())).toMatchObject({ store: false });
+    expect(callOf({ tools: [{ type: 'web_search' }] }).head.store).toBeUndefined();
+    expect(refusalOf(() => callOf({ input, conversation: 'conv_1' }))).toMatchObject({
+      kind: 'invalid_request',
+      details: { param: 'input[0].tools' },
+    });
+    expect(callOf({ tools: [{ type: 'web_search' }], conversation: 'conv_1' }).head.demands).toBeDefined();
   });
 
   it('include shells, unless the client runs them', () => {

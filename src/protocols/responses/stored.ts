@@ -5,6 +5,7 @@ import {
   type JsonTree,
   parseData,
   type RenderedResponse,
+  type RequestLine,
   type ResolvedResponses,
   type ResponseReferences,
   type ResponseStorage,
@@ -12,8 +13,11 @@ import {
   type StoredResponseText,
   type TreeObject,
 } from '../contract/index.js';
+import { responsesHeadReader } from './head.js';
 import { responseId } from './response-object.js';
 
+/** Items stored without a request have no headers. */
+const NO_REQUEST: RequestLine = { method: 'POST', path: '', query: '', headers: {} };
 const PREVIOUS_RESPONSE = 'previous_response_id';
 const FINAL_EVENTS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const OPENING_BRACE = 0x7b;
@@ -196,3 +200,23 @@ function limitOf(query: URLSearchParams): number {
 
 const invalid = (param: string, what: string): AppError =>
   new AppError('invalid_request', `${param} ${what}.`, { param, fault: 'invalid_value' });
+
+/**
+ * Checks items to be stored without a request, in which what they name would be verified and priced.
+ * @throws AppError invalid_request naming the item
+ */
+export function requireStorable(items: readonly unknown[]): void {
+  for (const [index, item] of items.entries()) {
+    const bytes = Buffer.from(JSON.stringify({ model: 'm', input: [item] }));
+    const { hostedTools = [], models = [], scopedIds = [] } = responsesHeadReader(NO_REQUEST).end({ bytes }).demands ?? {};
+    const [tool] = [...hostedTools, ...models];
+    const what = tool === undefined ? 'refers to upstream state' : 'defines a hosted tool';
+    const found = tool ?? scopedIds.at(0);
+    if (found === undefined) continue;
+    const param = `items[${index}]${/^input\[0\](.*)$/.exec(found.path)?.[1] ?? ''}`;
+    throw new AppError('invalid_request', `${param}: ${what}; send it with a request instead.`, {
+      param,
+      fault: 'invalid_value',
+    });
+  }
+}

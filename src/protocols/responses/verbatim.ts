@@ -103,8 +103,10 @@ function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly J
 }
 
 /** The vendor stores responses by default. */
-const storeEdits = ({ head }: Call, { mayStore }: UpstreamTarget): readonly JsonEdit[] =>
-  mayStore || head.store === false ? [] : [head.fields.assign('store', 'false')];
+function storeEdits({ head }: Call, { mayStore }: UpstreamTarget): readonly JsonEdit[] {
+  const isOpen = head.fields.optionalBoolean('store') !== false;
+  return isOpen && (!mayStore || head.store === false) ? [head.fields.assign('store', 'false')] : [];
+}
 
 /** Puts the complete input in place of references to what is stored here. */
 function storedEdits({ head: { fields } }: Call, { input }: UpstreamTarget): readonly JsonEdit[] {
