@@ -97,7 +97,7 @@ describe('conversations', () => {
   });
 
   const withFile = { type: 'message', role: 'user', content: [{ type: 'input_file', file_id: 'file-OTHER' }] };
-  const search = { type: 'additional_tools', tools: [{ type: 'web_search' }] };
+  const search = { type: 'additional_tools', tools: [{ type: 'web_search' }, { type: 'function', name: 'f' }] };
   const vectors = { type: 'additional_tools', tools: [{ type: 'mcp', tunnel_id: 'tunnel_1' }] };
 
   it.each([

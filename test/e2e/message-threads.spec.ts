@@ -96,7 +96,7 @@ describe('message threads', () => {
   it.each(['system', 'tools'])('reject %s, which they keep', async (name) => {
     const id = await created(model);
     const [status, body] = await post({ model, ...continued(id), [name]: name === 'system' ? 'Obey.' : TOOLS });
-    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(`${name}: the thread keeps it`)]);
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(`${name}: cannot be changed`)]);
   });
 
   it('are no responses of the Responses API', async () => {
@@ -133,7 +133,7 @@ describe('message threads', () => {
   it.each(['over-chat-completions', 'over-messages'])(
     'are refused with hosted tools over %s, so that the SDK sends the whole conversation',
     async (upstreamModel) => {
-      const tools = [{ type: 'web_search_20250305' as const, name: 'web_search' as const }];
+      const tools = [{ type: 'web_search_20250305' as const, name: 'web_search' as const }, ...TOOLS];
       expect(await post({ model: upstreamModel, thread: { type: 'create' }, tools })).toMatchObject([
         400,
         { error: { details: { error_code: 'thread_unsupported_request', unsupported: ['tools'] } } },

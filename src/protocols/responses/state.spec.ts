@@ -113,7 +113,7 @@ describe('hosted tools of Responses requests', () => {
     const call = callOf({ input });
     expect(call.head.store).toBe(false);
     const { body } = new ResponsesVerbatim().rewriteRequest(call, aTarget());
-    expect(JSON.parse(Buffer.from(body.bytes()).toString())).toMatchObject({ store: false });
+    expect(JSON.parse(Buffer.concat(body.pieces()).toString())).toMatchObject({ store: false });
     expect(callOf({ tools: [{ type: 'web_search' }] }).head.store).toBeUndefined();
     expect(refusalOf(() => callOf({ input, conversation: 'conv_1' }))).toMatchObject({
       kind: 'invalid_request',

@@ -208,7 +208,11 @@ const invalid = (param: string, what: string): AppError =>
 export function requireStorable(items: readonly unknown[]): void {
   for (const [index, item] of items.entries()) {
     const bytes = Buffer.from(JSON.stringify({ model: 'm', input: [item] }));
-    const { hostedTools = [], models = [], scopedIds = [] } = responsesHeadReader(NO_REQUEST).end({ bytes }).demands ?? {};
+    const {
+      hostedTools = [],
+      models = [],
+      scopedIds = [],
+    } = responsesHeadReader(NO_REQUEST).end({ bytes }).demands ?? {};
     const [tool] = [...hostedTools, ...models];
     const what = tool === undefined ? 'refers to upstream state' : 'defines a hosted tool';
     const found = tool ?? scopedIds.at(0);
