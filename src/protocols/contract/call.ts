@@ -140,7 +140,10 @@ export interface CallHead {
   readonly outputLimit: number | undefined;
   /** Number of choices (`n`); 1 in protocols without it. */
   readonly choices: number;
+  /** The last one of the request. */
   readonly effort: Effort | undefined;
+  /** Those that it replaces within the prompt, and undefined for the default; the most expensive is charged. */
+  readonly otherEfforts?: readonly (Effort | undefined)[] | undefined;
   /** Requested service tier as written; absent: the upstream chooses. */
   readonly serviceTier?: string | undefined;
   /** `none`: nothing is written to a cache; absent: the upstream decides. */

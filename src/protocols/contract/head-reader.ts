@@ -1,5 +1,5 @@
 import type { CallBody } from './call-body.js';
-import type { CallAffinity, CallHead, OutsideContent } from './call.js';
+import type { CallAffinity, CallHead, Effort, OutsideContent } from './call.js';
 import { type JsonFields, JsonReader } from './json-fields.js';
 import type { JsonInterest } from './json-members.js';
 
@@ -17,7 +17,12 @@ export function headReader(interests: JsonInterest, headOf: (fields: JsonFields)
   const reader = new JsonReader(interests);
   return {
     next: (arrived) => reader.next(arrived),
-    end: (body) => headOf(reader.end(body)),
+    end: (body) => {
+      const fields = reader.end(body);
+      const head = headOf(fields);
+      fields.releaseElements();
+      return head;
+    },
   };
 }
 
@@ -28,6 +33,38 @@ const MAX_TIER_LENGTH = 64;
 /** @throws AppError invalid_request when it is not a short string */
 export const serviceTierIn = (fields: JsonFields): string | undefined =>
   fields.optionalString('service_tier', { maxLength: MAX_TIER_LENGTH });
+
+const MAX_EFFORT_LENGTH = 64;
+/** More different ones than any vendor has. */
+const MAX_EFFORTS = 16;
+
+/** @throws AppError invalid_request when it is not a short string */
+export const effortIn = (fields: JsonFields, path: string): Effort | undefined =>
+  fields.optionalString(path, { maxLength: MAX_EFFORT_LENGTH });
+
+/**
+ * The last effort applies; an upstream may apply earlier ones too.
+ * @param own of the whole request
+ * @param member that changes it from a message or item on: `messages[].output_config.effort`
+ * @throws AppError invalid_request when one is not a short string, or when there are too many
+ */
+export function effortsIn(
+  fields: JsonFields,
+  own: Effort | undefined,
+  member: string,
+): Pick<CallHead, 'effort' | 'otherEfforts'> {
+  const list = member.slice(0, member.lastIndexOf('[]') + 2);
+  const efforts = new Set<Effort | undefined>([own]);
+  let effort = own;
+  fields.elements(list).forEach(({ members }, index) => {
+    const path = member.replace('[]', `[${index}]`);
+    effort = fields.stringAt(members.get(member), path, { maxLength: MAX_EFFORT_LENGTH }) ?? effort;
+    if (efforts.add(effort).size > MAX_EFFORTS)
+      throw fields.refusal(path, 'invalid_value', `must have at most ${MAX_EFFORTS} different values`);
+  });
+  efforts.delete(effort);
+  return efforts.size === 0 ? { effort } : { effort, otherEfforts: [...efforts] };
+}
 
 /** Background responses cannot be settled. @throws AppError invalid_request when one is requested */
 export function refuseBackground(fields: JsonFields): void {

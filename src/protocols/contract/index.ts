@@ -95,6 +95,8 @@ export { likelyTokensIn, textPieces } from './token-estimate.js';
 export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
 export {
   cacheAffinityIn,
+  effortIn,
+  effortsIn,
   type HeadReader,
   headReader,
   outsideIn,

@@ -70,6 +70,13 @@ describe('array elements', () => {
     expect(refusalOf(() => read(json))).toMatchObject({ details: { param: 'tools[].type' } });
   });
 
+  it('are read to the end of the longest list', () => {
+    const list = (count: number): string => `{"models":[${'{},'.repeat(count - 1)}"last"]}`;
+    const fields = read(list(100_000));
+    expect(fields.text(fields.elements('models[]')[99_999]!.field)).toBe('"last"');
+    expect(refusalOf(() => read(list(100_001)))).toMatchObject({ details: { param: 'models' } });
+  });
+
   it('may all have the same member', () => {
     expect(() => read('{"tools":[{"type":"a"},{"type":"a"}]}')).not.toThrow();
   });

@@ -115,7 +115,12 @@ export class JsonFields {
 
   /** Elements of an interpreted array by path: `tools[]`. Empty without an array. */
   elements(path: string): readonly JsonElement[] {
-    return this.scan.elements.get(path) ?? [];
+    return this.scan.elements?.get(path) ?? [];
+  }
+
+  /** After the head is read: they may be much larger than their JSON, and calls may be long. */
+  releaseElements(): void {
+    this.scan.elements?.clear();
   }
 
   /** Paths of uninterpreted members, where requested. */
@@ -174,12 +179,16 @@ export class JsonFields {
 
   /** Null counts as absent. @throws AppError invalid_request naming the member, as the following methods do */
   optionalString(path: string, range: StringRange = {}): string | undefined {
-    const field = this.field(path);
+    return this.stringAt(this.field(path), path, range);
+  }
+
+  /** Like `optionalString`, for a member of an element. @param path for errors */
+  stringAt(field: JsonField | undefined, path: string, { maxLength = Infinity }: StringRange): string | undefined {
     if (field === undefined || field.kind === 'null') return undefined;
     if (field.kind !== 'string') throw this.refusal(path, 'invalid_value', 'must be a string');
-    const { maxLength = Infinity } = range;
     // Rejects huge values by size, without decoding them.
-    const value = field.end - field.start > QUOTES_BYTES + WITH_ESCAPES * maxLength ? undefined : this.value(path);
+    const isHuge = field.end - field.start > QUOTES_BYTES + WITH_ESCAPES * maxLength;
+    const value = isHuge ? undefined : this.decoded(field, path);
     if (typeof value === 'string' && value.length <= maxLength) return value;
     throw this.refusal(path, 'invalid_value', `must not be longer than ${maxLength} characters`);
   }

@@ -1,11 +1,13 @@
 import { AppError } from '../../platform/shared/index.js';
 
 const MAX_VALUES = 1_000_000;
+/** Of any list with interpreted elements. */
+export const MAX_LIST_ELEMENTS = 100_000;
 /** Max elements of root arrays that grow with a conversation, by name. */
 const MAX_ELEMENTS: Readonly<Record<string, number>> = {
-  messages: 100_000,
-  input: 100_000,
-  contents: 100_000,
+  messages: MAX_LIST_ELEMENTS,
+  input: MAX_LIST_ELEMENTS,
+  contents: MAX_LIST_ELEMENTS,
   tools: 10_000,
   functions: 10_000,
 };
@@ -26,7 +28,7 @@ export class JsonLimits {
   value(depth: number): void {
     if (++this.values > MAX_VALUES)
       throw new AppError('invalid_request', `The request body has more than ${MAX_VALUES} JSON values.`);
-    if (depth === 2 && ++this.elements > this.max) throw this.tooMany();
+    if (depth === 2 && ++this.elements > this.max) throw tooManyElements(this.counted, this.max);
   }
 
   /** A root member that is an object or array begins. @param name as written */
@@ -35,12 +37,7 @@ export class JsonLimits {
     this.counted = name;
     this.max = isArray && Object.hasOwn(MAX_ELEMENTS, name) ? (MAX_ELEMENTS[name] ?? Infinity) : Infinity;
   }
-
-  private tooMany(): AppError {
-    const { counted, max } = this;
-    return new AppError('invalid_request', `${counted}: must have at most ${max} elements.`, {
-      param: counted,
-      fault: 'invalid_value',
-    });
-  }
 }
+
+export const tooManyElements = (param: string, max: number): AppError =>
+  new AppError('invalid_request', `${param}: must have at most ${max} elements.`, { param, fault: 'invalid_value' });

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
+import { MAX_LIST_ELEMENTS, tooManyElements } from './json-limits.js';
 import { OPEN_BRACE, OPEN_BRACKET, QUOTE, SMALL_F, SMALL_N, SMALL_T, stringText } from './json-text.js';
 
 /** A member that a protocol interprets; the root has an empty path. */
@@ -75,22 +76,29 @@ function addPath(root: MutableInterest, path: string): void {
 
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g;
 
+/** Members of schemas whose members have free names: `id` and `ID` are two. */
+const FREE_NAMES: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
+
 /**
  * The first duplicate member of an object, ignoring escapes and case; undefined if none. Parsers differ in which
  * duplicate they use.
  * @param json valid
  */
 export function duplicateMember(json: string): string | undefined {
-  const open: Set<string>[] = [];
+  const open: { readonly names: Set<string>; readonly areFree: boolean }[] = [];
+  let last = '';
   for (const [token, colon] of json.matchAll(TOKENS)) {
-    if (token === '{') open.push(new Set());
+    if (token === '{') open.push({ names: new Set(), areFree: FREE_NAMES.has(last) });
     else if (token === '}') open.pop();
     else if (colon !== undefined) {
-      const name = JSON.parse(token.slice(0, -colon.length)) as string;
-      const names = open.at(-1);
-      if (names?.has(foldCase(name)) === true) return name;
-      names?.add(foldCase(name));
+      last = JSON.parse(token.slice(0, -colon.length)) as string;
+      const { names, areFree } = open.at(-1) ?? {};
+      const name = areFree === true ? last : foldCase(last);
+      if (names?.has(name) === true) return last;
+      names?.add(name);
+      continue;
     }
+    last = '';
   }
   return undefined;
 }
@@ -131,17 +139,15 @@ interface OpenValue {
   readonly elements: JsonElement[] | undefined;
 }
 
+/** One decides as much as all; the rest would only be counted. */
 const MAX_OTHERS = 32;
-
-/** Valid requests have fewer; the rest is not interpreted. */
-const MAX_ELEMENTS = 10_000;
 
 /** Records positions of interpreted members. Does not know the grammar. */
 export class JsonMembers {
   /** By path; the document itself has the empty path. */
   readonly fields: FieldsByName = new Map();
   /** Most documents have no interpreted array. */
-  private lists: Map<string, JsonElement[]> | undefined;
+  private lists: Map<string, readonly JsonElement[]> | undefined;
   readonly others: string[] = [];
   /** Always the outermost levels. */
   private readonly openValues: OpenValue[] = [];
@@ -152,8 +158,8 @@ export class JsonMembers {
   }
 
   /** By array path: `tools[]`. */
-  get elements(): ReadonlyMap<string, readonly JsonElement[]> {
-    return this.lists ?? NO_LISTS;
+  get elements(): Map<string, readonly JsonElement[]> | undefined {
+    return this.lists;
   }
 
   /**
@@ -194,7 +200,8 @@ export class JsonMembers {
     if (closed === undefined) return;
     const parent = this.openValues[depth - 2];
     const field = fieldAt(body, closed.start, end);
-    if (parent?.elements !== undefined) addElement(parent.elements, { field, members: closed.found });
+    if (parent?.elements !== undefined)
+      addElement(parent, { field, members: closed.found.size === 0 ? NO_MEMBERS : closed.found });
     else closed.found.set(closed.interest.path, field);
   }
 
@@ -205,7 +212,7 @@ export class JsonMembers {
       (parent?.found ?? this.fields).set(this.interest.path, fieldAt(body, start, end));
       this.interest = undefined;
     } else if (parent?.elements !== undefined && this.openValues.length === depth)
-      addElement(parent.elements, { field: fieldAt(body, start, end), members: NO_MEMBERS });
+      addElement(parent, { field: fieldAt(body, start, end), members: NO_MEMBERS });
   }
 
   private collectOther({ collectsOthers, path }: JsonInterest, name: string): void {
@@ -215,10 +222,11 @@ export class JsonMembers {
 }
 
 const NO_MEMBERS: ReadonlyMap<string, JsonField> = new Map();
-const NO_LISTS: ReadonlyMap<string, readonly JsonElement[]> = new Map();
 
-function addElement(elements: JsonElement[], element: JsonElement): void {
-  if (elements.length < MAX_ELEMENTS) elements.push(element);
+/** @throws AppError invalid_request beyond the limit: a rule must not miss an element */
+function addElement({ interest: { path }, elements }: OpenValue, element: JsonElement): void {
+  if (elements !== undefined && elements.push(element) > MAX_LIST_ELEMENTS)
+    throw tooManyElements(path, MAX_LIST_ELEMENTS);
 }
 
 /** Interpretation of an unnamed value directly in the innermost array. */

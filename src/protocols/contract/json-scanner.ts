@@ -25,8 +25,8 @@ import type { StateIdPlace } from './prompt-content.js';
 export interface JsonScan {
   /** Interpreted members by path; the document itself has the empty path. */
   readonly fields: ReadonlyMap<string, JsonField>;
-  /** Elements of interpreted arrays by path: `tools[]`. */
-  readonly elements: ReadonlyMap<string, readonly JsonElement[]>;
+  /** Elements of interpreted arrays by path: `tools[]`; undefined without any. */
+  readonly elements: Map<string, readonly JsonElement[]> | undefined;
   /** Paths of other members, where requested. */
   readonly others: readonly string[];
   /** Size of the request; computed on demand, since responses do not need it. */

@@ -231,7 +231,6 @@ export class MemberReader {
       if (++read > MAX_HOSTED_TOOLS) throw tooManyTools(demands, path);
       const own = `${path}[${index}]`;
       const tool = objectIn(fields, element, own);
-      if (rule.idsIn !== undefined) requireSingle(fields, element.field, own);
       if (rule.runs === 'advisor') readAdvisor(tool, element, own, demands);
       readTool(type, tool, rule, own, demands);
     });
@@ -244,6 +243,7 @@ export class MemberReader {
       const field = members.get(member);
       if (field?.kind !== 'array' || mayBeIn?.(fields.text(field)) === false) return;
       const path = member.replace('[]', `[${index}]`);
+      requireSingle(fields, field, path);
       for (const tool of toolsIn(fields.decoded(field, path))) {
         const { type } = tool;
         if (typeof type !== 'string') continue;
@@ -289,8 +289,16 @@ function readAlternatives(path: string, demands: Demands): void {
       throw fields.refusal(own, 'invalid_value', 'must name a model');
     const options = isName ? {} : objectIn(fields, element, `${path}[${index}]`);
     if (options['speed'] === 'fast') demands.speed = 'fast';
-    demands.models.push({ path: own, name, field, role: 'alternative', outputLimit: wholeIn(options, 'max_tokens') });
+    const limits = { outputLimit: wholeIn(options, 'max_tokens'), effort: effortOf(options) };
+    demands.models.push({ path: own, name, field, role: 'alternative', ...limits });
   });
+}
+
+/** Undefined if left to the request. */
+function effortOf({ output_config: config }: JsonObject): string | null | undefined {
+  if (config === null) return null;
+  const effort = isJsonObject(config) ? config['effort'] : undefined;
+  return typeof effort === 'string' || effort === null ? effort : undefined;
 }
 
 function readNamedTools(path: string, rules: Readonly<Record<string, NamedToolRule>>, demands: Demands): void {
@@ -338,9 +346,11 @@ function stringIn(fields: JsonFields, element: JsonElement, path: string): strin
   return typeof value === 'string' ? value : undefined;
 }
 
+/** @throws AppError invalid_request when it is large or has a duplicate member */
 function objectIn(fields: JsonFields, { field }: JsonElement, path: string): JsonObject {
   if (field.end - field.start > MAX_VALUE_BYTES)
     throw fields.refusal(path, 'invalid_value', `must not be larger than ${MAX_VALUE_BYTES} bytes`);
+  requireSingle(fields, field, path);
   const value = fields.decoded(field, path);
   return isJsonObject(value) ? value : {};
 }
@@ -353,7 +363,7 @@ function small(fields: JsonFields, path: string): unknown {
   return fields.value(path);
 }
 
-/** IDs must be unambiguous to every parser. @throws AppError invalid_request when the value has a duplicate member */
+/** What matters must be unambiguous to every parser. @throws AppError invalid_request when the value has a duplicate member */
 function single(fields: JsonFields, path: string): unknown {
   const value = small(fields, path);
   requireSingle(fields, fields.field(path), path);

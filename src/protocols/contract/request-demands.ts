@@ -1,3 +1,4 @@
+import type { Effort } from './call.js';
 import type { JsonFields } from './json-fields.js';
 import type { JsonField } from './json-members.js';
 
@@ -36,6 +37,8 @@ export interface NamedModel {
   /** Output tokens per pass, and passes; undefined: no client limit. */
   readonly outputLimit?: number | undefined;
   readonly maxUses?: number | undefined;
+  /** Instead of the request's; null: the model's default. */
+  readonly effort?: Effort | null | undefined;
 }
 
 /** A hosted tool. */

@@ -1,3 +1,4 @@
+import { refusalOf } from '../../../test/support/calls.js';
 import { type Call, type CallHead, SseSplitter, type TokenUsage } from '../contract/index.js';
 import { MessagesProtocol } from './protocol.js';
 import { MessagesUpstream } from './upstream.js';
@@ -60,6 +61,42 @@ describe('Messages request head', () => {
     expect(headWith({ type: 'document', source: { type: 'base64', data: 'AAAA' } }).outside).toBeUndefined();
     const image = headWith({ type: 'image', source: { type: 'url', url: 'https://x/a.png' } });
     expect([image.size.images, image.outside]).toEqual([1, undefined]);
+  });
+});
+
+describe('efforts of Messages requests', () => {
+  const effortsOf = ({ effort, otherEfforts }: CallHead): unknown => [effort, otherEfforts];
+  const setting = (effort: unknown): object => ({ role: 'system', output_config: { effort } });
+  const user = { role: 'user', content: 'Hello' };
+
+  it('are all read when messages change them', () => {
+    const output_config = { effort: 'low' };
+    expect(effortsOf(headOf({ output_config, messages: [user] }))).toEqual(['low', undefined]);
+    expect(effortsOf(headOf({ messages: [user, setting('max')] }))).toEqual(['max', [undefined]]);
+    const messages = [setting('max'), user, setting(null), setting('medium')];
+    expect(effortsOf(headOf({ output_config, messages }))).toEqual(['medium', ['low', 'max']]);
+  });
+
+  it('are refused when they are no short strings or too many', () => {
+    for (const effort of [3, 'x'.repeat(65)])
+      expect(refusalOf(() => headOf({ messages: [user, setting(effort)] })).details).toMatchObject({
+        param: 'messages[1].output_config.effort',
+      });
+    const messages = Array.from({ length: 17 }, (_, index) => setting(`e${index}`));
+    expect(refusalOf(() => headOf({ messages })).details).toMatchObject({ fault: 'invalid_value' });
+  });
+
+  it('are read when fallbacks have their own', () => {
+    const fallbacks = [
+      { model: 'a', output_config: { effort: 'max' } },
+      { model: 'b', output_config: null },
+    ];
+    const efforts = headOf({ fallbacks }).demands?.models.map(({ effort }) => effort);
+    expect(efforts).toEqual(['max', null]);
+    const hidden = '{"model":"a","output_config":{"effort":"max","effort":"low"}}';
+    const body = Buffer.from(`{"model":"m","max_tokens":9,"messages":[],"fallbacks":[${hidden}]}`);
+    const refused = refusalOf(() => new MessagesProtocol().headReader(REQUEST).end({ bytes: body }));
+    expect(refused.details).toMatchObject({ param: 'fallbacks[0].effort' });
   });
 });
 

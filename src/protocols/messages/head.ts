@@ -3,7 +3,9 @@ import {
   type CallAffinity,
   type CallHead,
   type Effort,
+  effortIn,
   effortOfBudget,
+  effortsIn,
   headReader,
   type HeadReader,
   interestsOf,
@@ -32,7 +34,9 @@ export const THINKING_BUDGET = 'thinking.budget_tokens';
 /** Agents include their session. */
 const USER = 'metadata.user_id';
 const PREVIOUS = 'thread.previous_message_id';
-export const INTERESTS = interestsOf(MESSAGES_MEMBERS);
+/** From this message on. */
+const MESSAGE_EFFORT = 'messages[].output_config.effort';
+export const INTERESTS = interestsOf(MESSAGES_MEMBERS, MESSAGE_EFFORT);
 export const MEMBERS = new MemberReader(MESSAGES_MEMBERS);
 
 export const messagesHeadReader = (request: RequestLine): HeadReader =>
@@ -52,7 +56,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit,
     choices: 1,
-    effort: fields.optionalString('output_config.effort', { maxLength: 64 }) ?? effortOfThinking(fields),
+    ...effortsIn(fields, effortIn(fields, 'output_config.effort') ?? effortOfThinking(fields), MESSAGE_EFFORT),
     serviceTier: serviceTierIn(fields),
     cacheLifetime: fields.size.cacheLifetime === undefined ? 'none' : undefined,
     compacts: fields.has('compaction') || compacts(fields.object('context_management')),

@@ -85,11 +85,13 @@ export const MESSAGES_MEMBERS: MemberTable = {
   },
 };
 
+/** As a whole string, not within a text. */
+const DEFINITION = '"tool_definition"';
 /** Escaped letters may hide the type. */
 const ESCAPED_LETTER = /\\u00[4-7]/;
 
 function mayDefineTools(content: string): boolean {
-  return content.includes('tool_definition') || (content.includes('\\u00') && ESCAPED_LETTER.test(content));
+  return content.includes(DEFINITION) || (content.includes('\\u00') && ESCAPED_LETTER.test(content));
 }
 
 /** Of tool changes in messages and in compactions. */

@@ -169,6 +169,26 @@ describe('hosted tools that Messages requests define in messages', () => {
     expect(reader.end({ bytes: Buffer.from(body) }).demands?.hostedTools).toMatchObject([{ name: 'web_search' }]);
   });
 
+  it('are found at the end of the longest conversation', () => {
+    const turn = { role: 'user', content: 'x' };
+    const messages = [...Array.from({ length: 99_999 }, () => turn), { role: 'system', content: [search] }];
+    expect(callOf({ messages }).head.demands?.hostedTools).toMatchObject([{ name: 'web_search' }]);
+  });
+
+  it('must not have a member twice', () => {
+    const body = JSON.stringify({ model: 'm', max_tokens: 9, messages: [{ role: 'system', content: [search] }] });
+    const hidden = body.replace('"definition":', '"definition":{"type":"web_search_20250305"},"definition":{},"x":');
+    const reader = new MessagesProtocol().headReader({ method: 'POST', path: '', query: '', headers: {} });
+    expect(refusalOf(() => reader.end({ bytes: Buffer.from(hidden) })).details).toMatchObject({
+      param: 'messages[0].content.definition',
+    });
+  });
+
+  it('may be mentioned in texts beside input with names in several cases', () => {
+    const input = { text: '"tool_definition"', id: 1, ID: 2 };
+    expect(hostedIn('assistant', { type: 'tool_use', id: 'c', name: 'f', input })).toBeUndefined();
+  });
+
   it('must not name a model', () => {
     const advisor = addition({ type: 'advisor_20260301', name: 'advisor', model: 'other' });
     expect(refusalOf(() => hostedIn('system', advisor)).details).toMatchObject({ param: 'messages[1].content' });

@@ -2,6 +2,8 @@ import {
   cacheAffinityIn,
   type CallAffinity,
   type CallHead,
+  effortIn,
+  effortsIn,
   headReader,
   type HeadReader,
   interestsOf,
@@ -42,7 +44,9 @@ const CONVERSATION = 'conversation';
 const CONVERSATION_ID = 'conversation.id';
 const ITEMS = 'input[]';
 const [ITEM_ID, ITEM_TYPE] = [`${ITEMS}.id`, `${ITEMS}.type`];
-const INTERESTS = interestsOf(RESPONSES_MEMBERS, ITEM_ID, ITEM_TYPE);
+/** Of a configuration update, from this item on. */
+const ITEM_EFFORT = `${ITEMS}.reasoning.effort`;
+const INTERESTS = interestsOf(RESPONSES_MEMBERS, ITEM_ID, ITEM_TYPE, ITEM_EFFORT);
 const MEMBERS = new MemberReader(RESPONSES_MEMBERS);
 /** Alternatives to an input, stored upstream. */
 const STORED_INPUTS = ['prompt', PREVIOUS_RESPONSE, CONVERSATION] as const;
@@ -73,7 +77,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     background,
     outputLimit: fields.optionalInteger(OUTPUT_LIMIT, { min: 0 }),
     choices: 1,
-    effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),
+    ...effortsIn(fields, effortIn(fields, 'reasoning.effort'), ITEM_EFFORT),
     serviceTier: serviceTierIn(fields),
     // Compactions carry their content with them. Hosted tools in stored input would run again without a price.
     store: isCompaction || inputTool !== undefined ? false : fields.optionalBoolean('store'),
@@ -91,7 +95,7 @@ export const compactsOnly = ({ path }: RequestLine): boolean => path === COMPACT
 
 function wantsCompaction(fields: JsonFields): boolean {
   const type = fields.elements(ITEMS).at(-1)?.members.get(ITEM_TYPE);
-  if (type !== undefined && fields.text(type) === JSON.stringify(COMPACTION_TRIGGER)) return true;
+  if (type !== undefined && fields.decoded(type, ITEM_TYPE) === COMPACTION_TRIGGER) return true;
   const management = fields.value(CONTEXT_MANAGEMENT);
   return Array.isArray(management) && management.length > 0;
 }

@@ -1,6 +1,6 @@
 import { aCall, aTarget, refusalOf } from '../../../test/support/calls.js';
 import type { JsonObject } from '../../platform/shared/index.js';
-import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
+import { type CallHead, type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
 import { ResponsesProtocol } from './protocol.js';
 import { ResponsesVerbatim } from './verbatim.js';
 
@@ -120,6 +120,36 @@ describe('hosted tools of Responses requests', () => {
       details: { param: 'input[0].tools' },
     });
     expect(callOf({ tools: [{ type: 'web_search' }], conversation: 'conv_1' }).head.demands).toBeDefined();
+  });
+
+  it('are found at the end of the longest input, as are references and triggers of compactions', () => {
+    const endingWith = (item: JsonObject): CallHead => {
+      const items = Array.from({ length: 99_999 }, () => ({ role: 'user', content: 'x' }));
+      return callOf({ input: [...items, item] }).head;
+    };
+    const search = { type: 'additional_tools', tools: [{ type: 'web_search' }] };
+    expect(endingWith(search).demands?.hostedTools).toMatchObject([{ name: 'web_search' }]);
+    expect(endingWith({ id: 'msg_other' }).outside).toEqual({ previousResponseId: undefined });
+    expect(endingWith({ type: 'compaction_trigger' }).compacts).toBe(true);
+  });
+
+  it('have an effort that items of configuration updates may change', () => {
+    const update = (effort: string): JsonObject => ({ type: 'configuration_update', reasoning: { effort } });
+    const input = [{ role: 'user', content: 'Hi' }, update('xhigh'), update('medium')];
+    const { effort, otherEfforts } = callOf({ reasoning: { effort: 'low' }, input }).head;
+    expect([effort, otherEfforts]).toEqual(['medium', ['low', 'xhigh']]);
+  });
+
+  it('must not have a member twice in items, except properties in several cases', () => {
+    const readItem = (tools: string): CallHead => {
+      const body = Buffer.from(`{"model":"m","input":[{"type":"additional_tools","tools":[${tools}]}]}`);
+      const request = { method: 'POST', path: '', query: '', headers: {} };
+      return new ResponsesProtocol().headReader(request).end({ bytes: body });
+    };
+    for (const hidden of ['{"type":"web_search","type":"function"}', '{"type":"function","Type":"web_search"}'])
+      expect(refusalOf(() => readItem(hidden)).details).toMatchObject({ fault: 'invalid_value' });
+    const schema = '{"properties":{"id":{"type":"string"},"ID":{"type":"string"}}}';
+    expect(readItem(`{"type":"function","name":"f","parameters":${schema}}`).demands).toBeUndefined();
   });
 
   it('include shells, unless the client runs them', () => {

@@ -1,4 +1,10 @@
-import { type CallHead, NO_TOKENS, type RequestDemands, type TokenUsage } from '../../protocols/contract/index.js';
+import {
+  type CallHead,
+  type NamedModel,
+  NO_TOKENS,
+  type RequestDemands,
+  type TokenUsage,
+} from '../../protocols/contract/index.js';
 import { type CatalogModel, parsePricing, type PricingDefinition } from '../../catalog/index.js';
 import { AppError, parseUsd } from '../../platform/shared/index.js';
 import { besideToHold, type BillingPlan, type ChargedCall, chargedBy, termsOf } from './plan.js';
@@ -45,6 +51,34 @@ const charged = (usage: TokenUsage, plan = aPlan([LARGE]), head = demanding({}))
   chargedBy({ head }, plan, usage, (model) => NAMES[model] ?? []);
 const costOf = (...args: Parameters<typeof charged>): bigint => costOfParts(charged(...args).parts);
 const modelsOf = (...args: Parameters<typeof charged>): string[] => charged(...args).parts.map(({ model }) => model);
+
+describe('a call with several efforts', () => {
+  const effort_multipliers = { low: '0.5', max: '3' };
+  const small = aModel('small', '1', '5', { effort_multipliers });
+  const multiplierOf = (head: Partial<CallHead>, plan: BillingPlan = { ...aPlan(), model: small }): bigint => {
+    const call = { head: { model: 'small', ...head } as CallHead };
+    const [{ terms }] = chargedBy(call, plan, tokens(1, 1), () => []).parts;
+    expect(termsOf(call, plan).effortMultiplier).toBe(terms.effortMultiplier);
+    return terms.effortMultiplier;
+  };
+
+  it('is held and charged at the highest multiplier when messages change the effort', () => {
+    expect(multiplierOf({ effort: 'low' })).toBe(ONE / 2n);
+    expect(multiplierOf({ effort: 'low', otherEfforts: ['max'] })).toBe(3n * ONE);
+    expect(multiplierOf({ effort: 'low', otherEfforts: [undefined] })).toBe(ONE);
+  });
+
+  it('is held at the effort of an alternative when it has its own', () => {
+    const large = aModel('large', '4', '20', { effort_multipliers });
+    const plan = { ...aPlan([large]), model: small };
+    const held = (effort: string | null | undefined): bigint | undefined => {
+      const named = { path: 'fallbacks[0].model', name: 'large', role: 'alternative', effort } as NamedModel;
+      const head = { ...demanding({ models: [named] }), effort: 'low' };
+      return termsOf({ head }, plan).alternatives?.[0]?.effortMultiplier;
+    };
+    expect([held(undefined), held('max'), held(null)]).toEqual([ONE / 2n, 3n * ONE, ONE]);
+  });
+});
 
 describe('a call with passes', () => {
   it('charges a compaction at the price of its own model', () => {

@@ -140,19 +140,26 @@ export function reportedModel(
 const dearest = (priced: readonly PricedModel[]): PricedModel =>
   priced.reduce((one, other) => (exactCost(other.part) > exactCost(one.part) ? other : one));
 
-const terms = (
-  { effort }: CallHead,
-  { group }: BillingPlan,
-  { name, pricing }: CatalogModel,
-  { tier, speed, geo }: Service,
-): PriceTerms => ({
-  pricing,
+const terms = (head: CallHead, plan: BillingPlan, model: CatalogModel, { tier, speed, geo }: Service): PriceTerms => ({
+  pricing: model.pricing,
   serviceMultiplier: tier.multiplier,
   speedMultiplier: speed.multiplier,
   geoMultiplier: geo.multiplier,
-  effortMultiplier: pricing.effortMultipliers.get(effort ?? '') ?? UNPRICED_EFFORT,
-  groupMultiplier: group.modelMultipliers.get(name) ?? group.multiplier,
+  effortMultiplier: effortMultiplier(head, plan, model),
+  groupMultiplier: plan.group.modelMultipliers.get(model.name) ?? plan.group.multiplier,
 });
+
+/** The highest of all efforts that may apply to a model: the upstream does not report which did. */
+function effortMultiplier(
+  { effort, otherEfforts = [], demands }: CallHead,
+  { namedModels }: BillingPlan,
+  model: CatalogModel,
+): bigint {
+  const own = demands?.models.filter(({ name }) => namedModels?.get(name) === model) ?? [];
+  return [effort, ...otherEfforts, ...own.flatMap((named) => (named.effort === undefined ? [] : [named.effort]))]
+    .map((one) => model.pricing.effortMultipliers.get(one ?? '') ?? UNPRICED_EFFORT)
+    .reduce((one, other) => (one > other ? one : other));
+}
 
 /** Default uses of a helper without a limit. */
 const DEFAULT_HELPER_USES = 10;
