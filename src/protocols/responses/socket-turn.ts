@@ -12,6 +12,7 @@ import {
   stringOf,
 } from '../contract/index.js';
 import type { CreateMessage, Steer } from './socket-messages.js';
+import { isLocalShell } from './usage.js';
 
 /** Max size of the responses that a connection keeps, each with its whole input. */
 export const MAX_KEPT_BYTES = 1024 * 1024;
@@ -140,7 +141,7 @@ function requiredBy(fields: JsonFields): JsonObject | undefined {
     case 'apply_patch_call':
       return call;
     case 'shell_call':
-      return (fields.hint('item.environment.type') ?? 'local') === 'local' ? call : undefined;
+      return isLocalShell(fields.hint('item.environment.type')) ? call : undefined;
     case 'tool_search_call':
       return fields.hint('item.execution') === 'client'
         ? { ...call, type: 'tool_search_output', execution: 'client' }
