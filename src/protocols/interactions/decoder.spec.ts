@@ -119,6 +119,11 @@ describe('Interactions decoding', () => {
     },
   );
 
+  it('ends normally when the status is not a string', () => {
+    const strange = event('interaction.completed', { interaction: { status: { valueOf: 1, toString: 1 } } });
+    expect(responseOf(CREATED + text('Hi') + strange).stop).toBe('end');
+  });
+
   it('rejects responses of other protocols', () => {
     expect(refusalOf(() => wholeOf({ choices: [] })).kind).toBe('upstream_error');
     expect(refusalOf(() => responseOf('data: {"choices":[]}\n\n')).kind).toBe('upstream_truncated');

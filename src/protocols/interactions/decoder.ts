@@ -13,6 +13,7 @@ import {
   type SseEvent,
   type StopReason,
   type StreamDecoder,
+  stringOf,
   tierIn,
   type TokenUsage,
   truncatedStream,
@@ -146,7 +147,7 @@ export class InteractionsDecoder implements StreamDecoder {
 
   /** @throws AppError when there is no response */
   #reasonOf(interaction: JsonObject): StopReason {
-    const status = String(interaction['status']);
+    const status = stringOf(interaction['status']);
     if (!FAILED.has(status)) return LIMITED.has(status) ? 'max_tokens' : this.#steps.hasCalls ? 'tool_calls' : 'end';
     const failure = failureIn(interaction);
     if (failure === undefined) throw unexplainedFailure(status);
