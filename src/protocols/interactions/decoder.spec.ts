@@ -189,7 +189,7 @@ describe('Interactions usage in responses', () => {
     const counted = { ...USAGE, grounding_tool_count: [{ type: 'google_search', count: 1 }] };
     const stream = CREATED + searched(0, 'a', 'b') + stop(0, counted) + searched(1, 'c', 'd');
     const toolUses = usages(stream + completed('completed', { usage: undefined })).map(
-      (event) => (event as { usage: TokenUsage }).usage.toolUses,
+      (reported) => (reported as { usage: TokenUsage }).usage.toolUses,
     );
     expect(toolUses.slice(2)).toEqual([1, 2, 3, 3].map((web_search) => ({ web_search })));
   });
