@@ -151,3 +151,16 @@ describe('classifyGoogleError', () => {
     expect(classifyGoogleInnerError(body).kind).toBe(kind);
   });
 });
+
+describe('Google errors whose members have other types', () => {
+  const STRANGE = { valueOf: 1, toString: 1 };
+  const details = [{ '@type': STRANGE, retryDelay: STRANGE, reason: STRANGE }];
+
+  it.each([{ code: STRANGE }, { status: STRANGE }, { code: STRANGE, status: 'INTERNAL', details }])(
+    'are classified: %j',
+    (error) => {
+      expect(classifyGoogleInnerError({ error })).toMatchObject({ kind: 'upstream_error' });
+      expect(classified(429, { error: { ...error, details } })).toMatchObject({ kind: 'rate_limit_exceeded' });
+    },
+  );
+});

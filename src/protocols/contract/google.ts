@@ -1,6 +1,6 @@
 import { type AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { classifyUpstream } from './classify-upstream.js';
-import { objectsIn } from './json-text.js';
+import { objectsIn, stringOf } from './json-text.js';
 import type { CallContent, Source, ToolResultPart, Turn } from './translation/content.js';
 import { textOfFile } from './translation/conversation.js';
 import { type NameRule, supportedHostedTools } from './translation/tool-names.js';
@@ -136,7 +136,7 @@ export function classifyGoogleError(status: number, headers: UpstreamHeaders, bo
 /** Classifies an error within a 200 response. */
 export function classifyGoogleInnerError(body: JsonObject): AppError {
   const { code, status } = errorIn(body) ?? {};
-  const number = typeof code === 'number' && code >= 400 && code <= 599 ? code : STATUSES[String(status ?? code)];
+  const number = typeof code === 'number' && code >= 400 && code <= 599 ? code : STATUSES[stringOf(status ?? code)];
   return classifyGoogleError(number ?? 500, {}, body);
 }
 
@@ -170,16 +170,16 @@ function standardMessage(status: number, error: JsonObject): JsonObject {
     return { message, code: 'invalid_api_key' };
   if (UNKNOWN_MODEL.test(message)) return { message, code: 'model_not_found' };
   if (GOOGLE_TOO_LONG.test(message)) return { message, code: 'context_length_exceeded' };
-  return { message, code: CODES[String(error['code'])] };
+  return { message, code: CODES[stringOf(error['code'])] };
 }
 
 const isQuota = (error: JsonObject): boolean =>
-  objectsIn(error['details']).some(({ '@type': type }) => /\.(?:RetryInfo|QuotaFailure)$/.test(String(type)));
+  objectsIn(error['details']).some(({ '@type': type }) => /\.(?:RetryInfo|QuotaFailure)$/.test(stringOf(type)));
 
 /** `34s` or `0.5s` as in `retry-after`. */
 function retryDelayOf(error: JsonObject): string | undefined {
   const delays = objectsIn(error['details']).map(
-    ({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(String(retryDelay))?.[1],
+    ({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(stringOf(retryDelay))?.[1],
   );
   return delays.find((delay) => delay !== undefined);
 }

@@ -1,6 +1,6 @@
 import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, decoded, resultOf } from '../../../test/support/translations.js';
-import { type CallContent, type CallEvent, type CallResult, NO_TOKENS } from '../contract/index.js';
+import { type CallContent, type CallEvent, type CallResult, NO_TOKENS, type TokenUsage } from '../contract/index.js';
 import { InteractionsUpstream } from './upstream.js';
 
 const upstream = new InteractionsUpstream();
@@ -119,6 +119,11 @@ describe('Interactions decoding', () => {
     },
   );
 
+  it('ends normally when the status is not a string', () => {
+    const strange = event('interaction.completed', { interaction: { status: { valueOf: 1, toString: 1 } } });
+    expect(responseOf(CREATED + text('Hi') + strange).stop).toBe('end');
+  });
+
   it('rejects responses of other protocols', () => {
     expect(refusalOf(() => wholeOf({ choices: [] })).kind).toBe('upstream_error');
     expect(refusalOf(() => responseOf('data: {"choices":[]}\n\n')).kind).toBe('upstream_truncated');
@@ -162,5 +167,46 @@ describe('Interactions usage in responses', () => {
     });
     const step = { type: 'google_search_call', id: 's', arguments: { queries: ['a', 'b'] } };
     expect(wholeOf({ status: 'completed', steps: [step], usage: USAGE }).usage?.toolUses).toEqual({ web_search: 2 });
+  });
+
+  const searched = (index: number, ...queries: readonly string[]): string =>
+    start(index, { type: 'google_search_call', id: `s${index}` }) +
+    delta(index, { type: 'google_search_call', arguments: { queries } });
+
+  it('reports searches at once, for clients that leave before the end', () => {
+    const stream = CREATED + searched(0, 'a', 'b') + stop(0, USAGE) + searched(1, 'c') + completed();
+    const first = { input: 0, toolUses: { web_search: 1 }, irregular: { input: '', output: '' } };
+    expect(usages(stream)).toMatchObject([
+      update({ usage: first, isProvisional: true }),
+      update({ usage: { ...first, toolUses: { web_search: 2 } }, isProvisional: true }),
+      update({ usage: { input: 9, output: 2, toolUses: { web_search: 2 } }, isProvisional: true }),
+      update({ usage: { input: 9, output: 2, toolUses: { web_search: 3 } }, isProvisional: true }),
+      update({ usage: { input: 9, output: 2, toolUses: { web_search: 3 } } }),
+    ]);
+  });
+
+  it('adds searches that follow a report to those in it', () => {
+    const counted = { ...USAGE, grounding_tool_count: [{ type: 'google_search', count: 1 }] };
+    const stream = CREATED + searched(0, 'a', 'b') + stop(0, counted) + searched(1, 'c', 'd');
+    const toolUses = usages(stream + completed('completed', { usage: undefined })).map(
+      (reported) => (reported as { usage: TokenUsage }).usage.toolUses,
+    );
+    expect(toolUses.slice(2)).toEqual([1, 2, 3, 3].map((web_search) => ({ web_search })));
+  });
+
+  it('keeps searches when the end has no usage', () => {
+    const end = completed('completed', { usage: undefined });
+    const blocked = event('error', { error: { code: 'content_blocked' } });
+    for (const last of [end, blocked])
+      expect(usages(CREATED + searched(0, 'a', 'b') + text('Hi') + last).at(-1)).toMatchObject(
+        update({ usage: { input: 0, toolUses: { web_search: 2 } }, isProvisional: true }),
+      );
+    const step = { type: 'google_search_call', id: 's', arguments: { queries: ['a', 'b'] } };
+    expect(wholeOf({ status: 'completed', steps: [step] }).usage).toEqual({
+      ...NO_TOKENS,
+      toolUses: { web_search: 2 },
+      irregular: { input: '', output: '' },
+    });
+    expect(usages(CREATED + text('Hi') + end)).toEqual([]);
   });
 });

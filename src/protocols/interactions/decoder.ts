@@ -14,6 +14,7 @@ import {
   type SseEvent,
   type StopReason,
   type StreamDecoder,
+  stringOf,
   tierIn,
   type TokenUsage,
   truncatedStream,
@@ -21,7 +22,7 @@ import {
   type UpstreamTarget,
 } from '../contract/index.js';
 import { ResponseSteps } from './decoded-steps.js';
-import { usageIn, withSearches } from './usage.js';
+import { UNREPORTED, usageIn, withMoreSearches, withSearches } from './usage.js';
 
 /** Decodes the events of an interaction, or a whole one. */
 export class InteractionsDecoder implements StreamDecoder {
@@ -29,6 +30,12 @@ export class InteractionsDecoder implements StreamDecoder {
   #stage: 'new' | 'open' | 'over' = 'new';
   /** As reported since the last output. */
   #usage: TokenUsage | undefined;
+  /** The latest report, whatever followed it. */
+  #latest: TokenUsage | undefined;
+  /** Those counted in it. */
+  #latestSearches = 0;
+  /** Those of the last event. */
+  #reportedSearches = 0;
 
   constructor(content: CallContent, target: UpstreamTarget) {
     this.#steps = new ResponseSteps(content, target.family);
@@ -65,10 +72,18 @@ export class InteractionsDecoder implements StreamDecoder {
         return [...this.#begin(), ...this.#report(event['usage'])];
       case 'step.start':
         this.#usage = undefined;
-        return [...this.#begin(), ...this.#steps.start(indexOf(event), objectIn(event, 'step'))];
+        return [
+          ...this.#begin(),
+          ...this.#steps.start(indexOf(event), objectIn(event, 'step')),
+          ...this.#reportSearches(),
+        ];
       case 'step.delta':
         this.#usage = undefined;
-        return [...this.#begin(), ...this.#steps.delta(indexOf(event), objectIn(event, 'delta'))];
+        return [
+          ...this.#begin(),
+          ...this.#steps.delta(indexOf(event), objectIn(event, 'delta')),
+          ...this.#reportSearches(),
+        ];
       case 'step.stop':
         return [...this.#begin(), ...this.#steps.stop(indexOf(event)), ...this.#report(event['usage'])];
       case 'interaction.completed':
@@ -88,8 +103,22 @@ export class InteractionsDecoder implements StreamDecoder {
   #report(reported: unknown): CallEvent[] {
     const usage = usageIn(reported);
     if (usage === undefined) return [];
-    this.#usage = usage;
-    return [{ type: 'usage-update', usage, isProvisional: true }];
+    this.#usage = this.#latest = usage;
+    this.#latestSearches = usage.toolUses === undefined ? 0 : this.#steps.searches;
+    return [this.#provisional()];
+  }
+
+  /** At once: a client that leaves before the next report owes them. */
+  #reportSearches(): CallEvent[] {
+    return this.#steps.searches > this.#reportedSearches ? [this.#provisional()] : [];
+  }
+
+  /** The latest report with all searches so far. Totals that were never reported are marked as missing. */
+  #provisional(): CallEvent {
+    const { searches } = this.#steps;
+    this.#reportedSearches = searches;
+    const usage = withMoreSearches(this.#latest ?? UNREPORTED, searches - this.#latestSearches);
+    return { type: 'usage-update', usage, isProvisional: true };
   }
 
   /** A blocked response is no failure: it ends where it was blocked. */
@@ -110,17 +139,15 @@ export class InteractionsDecoder implements StreamDecoder {
   #end(reason: StopReason, usage: TokenUsage | undefined): CallEvent[] {
     this.#stage = 'over';
     const stopped: CallEvent[] = [...this.#steps.finish(), { type: 'call-stop', reason }];
-    if (usage === undefined) return [...stopped, { type: 'call-end' }];
-    return [
-      ...stopped,
-      { type: 'usage-update', usage: withSearches(usage, this.#steps.searches) },
-      { type: 'call-end' },
-    ];
+    const { searches } = this.#steps;
+    if (usage !== undefined) stopped.push({ type: 'usage-update', usage: withSearches(usage, searches) });
+    else if (searches > 0) stopped.push(this.#provisional());
+    return [...stopped, { type: 'call-end' }];
   }
 
   /** @throws AppError when there is no response */
   #reasonOf(interaction: JsonObject): StopReason {
-    const status = String(interaction['status']);
+    const status = stringOf(interaction['status']);
     if (!FAILED.has(status)) return LIMITED.has(status) ? 'max_tokens' : this.#steps.hasCalls ? 'tool_calls' : 'end';
     const failure = failureIn(interaction);
     if (failure === undefined) throw unexplainedFailure(status);

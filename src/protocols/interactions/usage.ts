@@ -3,6 +3,7 @@ import {
   countIn,
   irregularIn,
   type IrregularTotals,
+  NO_TOKENS,
   objectsIn,
   type TokenUsage,
   withParts,
@@ -56,9 +57,15 @@ function searchesIn(reported: JsonObject): number {
   return counts.reduce((sum, entry) => sum + (countIn(entry, 'count') ?? 0), 0);
 }
 
+/** Both totals are missing, and are counted instead. */
+export const UNREPORTED: TokenUsage = { ...NO_TOKENS, irregular: { input: '', output: '' } };
+
 /** Searches of the response's steps, where the usage has none. */
 export const withSearches = (usage: TokenUsage, searches: number): TokenUsage =>
-  searches === 0 || usage.toolUses !== undefined ? usage : { ...usage, toolUses: { [WEB_SEARCH]: searches } };
+  usage.toolUses === undefined ? withMoreSearches(usage, searches) : usage;
+
+export const withMoreSearches = (usage: TokenUsage, searches: number): TokenUsage =>
+  searches === 0 ? usage : { ...usage, toolUses: { [WEB_SEARCH]: (usage.toolUses?.[WEB_SEARCH] ?? 0) + searches } };
 
 function mediaCounts(reported: JsonObject): Pick<TokenUsage, 'imageInput' | 'audioInput' | 'audioOutput'> {
   const imageInput = tokensOf(reported, 'input_tokens_by_modality', 'image');

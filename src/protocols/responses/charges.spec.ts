@@ -140,6 +140,24 @@ describe('charged items of Responses responses', () => {
     expect(wholeUsage({ output: items.slice(5) })?.toolUses).toBeUndefined();
   });
 
+  it.each<[object | null | undefined, object | undefined]>([
+    [{ type: 'container_reference', container_id: 'cntr_1' }, { shell: 1 }],
+    [{ type: 'container_auto' }, { shell: 1 }],
+    [{ type: 'local' }, undefined],
+    [null, undefined],
+    [undefined, undefined],
+  ])('count a shell with the environment %j as %j', (environment, expected) => {
+    const output = [{ type: 'shell_call', id: 'sh_1', call_id: 'c', environment }];
+    expect(wholeUsage({ output })?.toolUses).toEqual(expected);
+    expect(streamedUsage(output, {})?.toolUses).toEqual(expected);
+  });
+
+  it('ignore items whose type is not a string', () => {
+    const strange = { type: { toString: 1, valueOf: 1 }, of: { type: 'x_call' } };
+    expect(wholeUsage({ output: [strange, ...items] })?.toolUses).toEqual(uses);
+    expect(streamedUsage([strange, ...items], {})?.toolUses).toEqual(uses);
+  });
+
   it('count tools once in a stream, whether or not its end repeats them', () => {
     expect(streamedUsage(items, { output: items })?.toolUses).toEqual(uses);
     expect(streamedUsage(items, { output: [] })?.toolUses).toEqual(uses);

@@ -141,6 +141,33 @@ describe('a connection of Responses', () => {
     expect(items.slice(1)).toEqual([{ type: 'reasoning', id: 'rs_2', encrypted_content: 'x' }, said('a'), said('b')]);
   });
 
+  it('continues a response without the whole conversation only if no reasoning was left out of it', () => {
+    const connection = new Connection();
+    const continuation = (number: number): unknown => {
+      const started = connection.started[number];
+      const body = started?.type === 'call' ? started.continuation?.body() : undefined;
+      return body && JSON.parse(String(body));
+    };
+    const next = (number: number): unknown =>
+      connection.create({ input: 'More', store: false, previous_response_id: `resp_${number}` });
+    const reasoned = (number: number, reasoning: object): unknown => {
+      connection.created(number, `resp_${number}`).item(number, { type: 'reasoning', summary: [], ...reasoning }, 0);
+      return connection.item(number, said('a'), 1).completed(number);
+    };
+    connection.create({ input: 'One', store: false });
+    reasoned(0, { encrypted_content: 'x' });
+    next(0);
+    expect(continuation(1)).toMatchObject({ previous_response_id: 'resp_0', input: 'More' });
+    reasoned(1, {});
+    next(1);
+    expect(continuation(2)).toBeUndefined();
+    expect(connection.body(2)['input']).toHaveLength(6);
+    // The upstream has received exactly what is kept.
+    connection.responded(2, 'resp_2', 'c');
+    next(2);
+    expect(continuation(3)).toMatchObject({ previous_response_id: 'resp_2', input: 'More' });
+  });
+
   it('forgets a response after a failed continuation, a longer one than 1 MiB, and when told to', () => {
     const connection = new Connection().create({ input: 'One', store: false }).responded(0, 'resp_1', 'First');
     expect(connection.session.keptBytes).toBeGreaterThan(0);

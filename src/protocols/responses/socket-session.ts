@@ -194,7 +194,9 @@ export class ResponsesSession implements SocketSession {
     const isChanged = continued !== undefined || items !== '';
     const body = message.body(isChanged ? { items, previousId: base } : undefined);
     if (message.isWarmUp) return [...abandoned, { type: 'warm_up', turn, body }];
-    const continuation = continued && continuationOf(message, continued.id, joined(...steers));
+    // Otherwise, the upstream would read and report a longer prompt than the body that is checked and charged.
+    const isSame = continued?.isPartial === false;
+    const continuation = isSame ? continuationOf(message, continued.id, joined(...steers)) : undefined;
     return [...abandoned, { type: 'call', turn, body, ...(continuation && { continuation }) }];
   }
 

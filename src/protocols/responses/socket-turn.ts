@@ -12,6 +12,7 @@ import {
   stringOf,
 } from '../contract/index.js';
 import type { CreateMessage, Steer } from './socket-messages.js';
+import { isLocalShell } from './usage.js';
 
 /** Max size of the responses that a connection keeps, each with its whole input. */
 export const MAX_KEPT_BYTES = 1024 * 1024;
@@ -23,6 +24,8 @@ export interface KeptResponse {
   readonly previousId: string | undefined;
   /** Input and output as JSON, separated by commas. */
   readonly items: string;
+  /** Whether `items` lacks reasoning that the upstream keeps, as it does for what its socket continues. */
+  readonly isPartial: boolean;
 }
 
 /** Only these need to be read. */
@@ -44,7 +47,7 @@ export class ResponseTurn implements SocketTurn {
   /** Known once the response is created. */
   responseId: string | undefined;
   /** The whole input, without output, if it is kept. */
-  input: Omit<KeptResponse, 'id'> | undefined;
+  input: Omit<KeptResponse, 'id' | 'isPartial'> | undefined;
   /** For a response that follows by itself; undefined: not possible. */
   settings: string | undefined;
   /** Accepted for a response after this one. */
@@ -54,6 +57,7 @@ export class ResponseTurn implements SocketTurn {
   /** Outputs or decisions that the client owes. */
   readonly required: JsonObject[] = [];
   private readonly output = new Map<number, string>();
+  private isPartial = false;
   private waiting: CreateMessage | undefined;
 
   /** @param isSuccessor it follows another response because of a steer */
@@ -101,11 +105,11 @@ export class ResponseTurn implements SocketTurn {
 
   /** The complete response; undefined if it is too long or need not be kept. */
   kept(): KeptResponse | undefined {
-    const { responseId, input } = this;
+    const { responseId, input, isPartial } = this;
     if (input === undefined || responseId === undefined) return undefined;
     const output = [...this.output].toSorted(([one], [other]) => one - other).map(([, item]) => item);
     const items = joined(input.items, ...output);
-    return Buffer.byteLength(items) > MAX_KEPT_BYTES ? undefined : { ...input, id: responseId, items };
+    return Buffer.byteLength(items) > MAX_KEPT_BYTES ? undefined : { ...input, id: responseId, items, isPartial };
   }
 
   private itemDone(event: SseEvent): void {
@@ -114,8 +118,9 @@ export class ResponseTurn implements SocketTurn {
       const item = fields.field('item');
       const required = requiredBy(fields);
       if (required !== undefined) this.required.push(required);
-      if (item === undefined || this.input === undefined || isUnreadable(fields)) return;
-      this.output.set(fields.optionalInteger('output_index', { min: 0 }) ?? this.output.size, fields.text(item));
+      if (isUnreadable(fields)) this.isPartial = true;
+      else if (item !== undefined && this.input !== undefined)
+        this.output.set(fields.optionalInteger('output_index', { min: 0 }) ?? this.output.size, fields.text(item));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       // Without this item, a continuation would be wrong.
@@ -140,7 +145,7 @@ function requiredBy(fields: JsonFields): JsonObject | undefined {
     case 'apply_patch_call':
       return call;
     case 'shell_call':
-      return (fields.hint('item.environment.type') ?? 'local') === 'local' ? call : undefined;
+      return isLocalShell(fields.hint('item.environment.type')) ? call : undefined;
     case 'tool_search_call':
       return fields.hint('item.execution') === 'client'
         ? { ...call, type: 'tool_search_output', execution: 'client' }

@@ -33,16 +33,18 @@ export const RESPONSES_UPSTREAM_SOCKET: UpstreamSocketProtocol = {
   read(message) {
     const fields = fieldsOf(message);
     const type = fields?.hint('type');
-    const status = type === 'error' ? Number(fields?.value('status')) : 0;
-    const isRejection = Number.isInteger(status) && status >= 400 && status < 600;
+    const status = type === 'error' ? fields?.value('status') : undefined;
     return {
       event: eventOf(type, message),
       last: SUCCESSES.has(type) || FAILURES.has(type),
       responseId: SUCCESSES.has(type) ? fields?.hint('response.id') : undefined,
-      rejection: isRejection ? { status, headers: headersIn(fields) } : undefined,
+      rejection: isErrorStatus(status) ? { status, headers: headersIn(fields) } : undefined,
     };
   },
 };
+
+const isErrorStatus = (status: unknown): status is number =>
+  typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600;
 
 /** Undefined if it is not a JSON object. The meter of the stream then reports it. */
 function fieldsOf(message: Buffer): JsonFields | undefined {

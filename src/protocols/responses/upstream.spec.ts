@@ -89,3 +89,20 @@ describe('unstreamed Responses metering', () => {
     expect(() => signals('{"error":{"message":"Busy"}}')).toThrow('Busy');
   });
 });
+
+describe('messages of a Responses upstream over WebSocket', () => {
+  const rejectionOf = (status: unknown): unknown =>
+    upstream.socket.read(Buffer.from(JSON.stringify({ type: 'error', status, error: {}, headers: { A: 'b' } })))
+      .rejection;
+
+  it('are rejections with an error status', () => {
+    expect(rejectionOf(429)).toEqual({ status: 429, headers: { a: 'b' } });
+  });
+
+  it.each([200, 399, 600, 400.5, '429', null, [429], { valueOf: 1, toString: 1 }])(
+    'are events with the status %j',
+    (status) => {
+      expect(rejectionOf(status)).toBeUndefined();
+    },
+  );
+});

@@ -9,6 +9,7 @@ import {
   openAiUsage,
   servedByIn,
   type SseEvent,
+  stringOf,
   tierIn,
   type TokenUsage,
   withPasses,
@@ -105,9 +106,9 @@ function imageGenerationIn(usage: JsonObject): ImageGenerationUsage | undefined 
 }
 
 // Each use of a hosted tool is an item with the tool's name plus `_call` as type, as are client-run calls, which are
-// free.
+// free. Only its environment tells who runs a `shell_call`.
 
-const CLIENTS_OWN = 'function|custom_tool|computer|local_shell|shell|apply_patch|tool_search';
+const CLIENTS_OWN = 'function|custom_tool|computer|local_shell|apply_patch|tool_search';
 const CALL = /^([a-z][a-z0-9_]{0,63})_call$/;
 const OWN = new RegExp(`^(?:${CLIENTS_OWN})$`);
 /** Searched before decoding: most responses have no such item. */
@@ -133,8 +134,18 @@ const mayUseTools = (text: string): boolean => text.includes(SOME_CALL) && UPSTR
 export function countTools(items: readonly unknown[], before?: ToolUses): ToolUses | undefined {
   const uses: Record<string, number> = { ...before };
   for (const item of items) {
-    const tool = isJsonObject(item) ? CALL.exec(String(item['type']))?.[1] : undefined;
-    if (tool !== undefined && !OWN.test(tool)) uses[tool] = (uses[tool] ?? 0) + 1;
+    const tool = isJsonObject(item) ? toolOf(item) : undefined;
+    if (tool !== undefined) uses[tool] = (uses[tool] ?? 0) + 1;
   }
   return Object.keys(uses).length === 0 ? undefined : uses;
 }
+
+/** The hosted tool that the item is a use of. */
+function toolOf(item: JsonObject): string | undefined {
+  const tool = CALL.exec(stringOf(item['type']))?.[1];
+  if (tool === undefined || OWN.test(tool)) return undefined;
+  return tool === 'shell' && isLocalShell(objectIn(item, 'environment')['type']) ? undefined : tool;
+}
+
+/** Whether the client runs a `shell_call`, by the type of its environment. */
+export const isLocalShell = (environment: unknown): boolean => (environment ?? 'local') === 'local';

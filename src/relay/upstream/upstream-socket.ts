@@ -118,6 +118,16 @@ export class UpstreamSocket {
     const { current } = this;
     // Between calls, nothing concerns a client.
     if (current === undefined) return;
+    try {
+      this.deliver(data, current);
+    } catch (error) {
+      // Thrown here, it would end the process.
+      current.fail(error);
+      this.close();
+    }
+  }
+
+  private deliver(data: Buffer, current: SocketExchange): void {
     const { event, last, responseId, rejection } = this.protocol.read(data);
     if (last) {
       this.current = undefined;
@@ -178,7 +188,7 @@ class SocketExchange {
     this.inCall(() => this.subscriber.complete());
   }
 
-  fail(error: AppError): void {
+  fail(error: unknown): void {
     if (this.isOver) return;
     this.end();
     this.inCall(() => this.subscriber.error(error));
