@@ -3,7 +3,7 @@ import type { JsonObject } from '../../platform/shared/index.js';
 import type { BodySize, CallBody } from './call-body.js';
 import type { WaitRecords } from './flow.js';
 import type { JsonFields } from './json-fields.js';
-import type { CreatedState, RequestDemands } from './request-demands.js';
+import type { CreatedState, Effort, RequestDemands } from './request-demands.js';
 
 const MAX_TOKENS = 10_000_000_000;
 
@@ -108,12 +108,6 @@ export function withParts(usage: TokenUsage): TokenUsage {
     output: usage.reasoning > usage.output ? usage.output + usage.reasoning : usage.output,
   };
 }
-
-/** Reasoning efforts of the protocols, ascending. */
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-
-/** Requested reasoning effort; unknown values are kept as written. */
-export type Effort = (typeof EFFORTS)[number] | (string & {});
 
 /** Names for the default tier, or for leaving it to the upstream: never more expensive by themselves. */
 export const DEFAULT_SERVICE_TIERS: readonly string[] = ['auto', 'default', 'standard', 'standard_only'];

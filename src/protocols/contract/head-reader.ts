@@ -1,7 +1,8 @@
 import type { CallBody } from './call-body.js';
-import type { CallAffinity, CallHead, Effort, OutsideContent } from './call.js';
+import type { CallAffinity, CallHead, OutsideContent } from './call.js';
 import { type JsonFields, JsonReader } from './json-fields.js';
 import type { JsonInterest } from './json-members.js';
+import type { Effort } from './request-demands.js';
 
 /**
  * Reads the head of a call while its body arrives, so that the end of a large body is cheap. A synchronous state

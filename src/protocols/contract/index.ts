@@ -52,8 +52,6 @@ export {
   type CallTrace,
   countIn,
   DEFAULT_SERVICE_TIERS,
-  type Effort,
-  EFFORTS,
   type EndedAttempt,
   type EndedCall,
   type EndedUsage,
@@ -164,6 +162,8 @@ export { renderListedModel, renderModelPage } from './model-page.js';
 export {
   type CreatedState,
   type DemandedTool,
+  type Effort,
+  EFFORTS,
   isInPrompt,
   type NamedModel,
   type RequestDemands,

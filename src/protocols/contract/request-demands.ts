@@ -1,6 +1,11 @@
-import type { Effort } from './call.js';
 import type { JsonFields } from './json-fields.js';
 import type { JsonField } from './json-members.js';
+
+/** Reasoning efforts of the protocols, ascending. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** Requested reasoning effort; unknown values are kept as written. */
+export type Effort = (typeof EFFORTS)[number] | (string & {});
 
 /** Effects of a request's members beyond its model's tokens, from the protocol's member table. */
 export interface RequestDemands {

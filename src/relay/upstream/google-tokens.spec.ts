@@ -92,7 +92,7 @@ describe('GoogleTokens', () => {
     await call();
     await eventually(() => expect(warn).toHaveBeenCalledTimes(1));
     expect(warn.mock.calls[0]?.[0]).toBe(
-      `Could not renew the access token of ${ACCOUNT_EMAIL}: token service, status 503`,
+      `Failed to renew the access token of ${ACCOUNT_EMAIL}: token service, status 503`,
     );
     await call();
     expect([sent, service.requests.length]).toEqual([Array(3).fill('ya29.test-1'), 2]);

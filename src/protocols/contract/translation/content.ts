@@ -1,4 +1,4 @@
-import type { Effort } from '../call.js';
+import type { Effort } from '../request-demands.js';
 import type { RawJson } from './json-tree.js';
 
 // A request normalized across protocols. Readonly: created by the protocol that parsed it, and not modified by those

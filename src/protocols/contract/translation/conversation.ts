@@ -1,4 +1,4 @@
-import { type Effort, EFFORTS } from '../call.js';
+import { type Effort, EFFORTS } from '../request-demands.js';
 import type {
   CacheMark,
   FilePart,
