@@ -12,6 +12,7 @@ import {
   type SseEvent,
   SseSplitter,
   sseText,
+  stringOf,
 } from '../protocols/contract/index.js';
 import type { ReplyFacts } from './call-context.js';
 import { Overloaded, StorageDisabled } from './relay.errors.js';
@@ -196,12 +197,13 @@ export class BackgroundRun {
   }
 
   private note(data: JsonObject): void {
-    const { type, sequence_number: sequence, response } = data;
+    const { sequence_number: sequence, response } = data;
+    const type = stringOf(data['type']);
     if (isJsonObject(response)) this.response = { ...response, background: true };
     if (this.timer === undefined && this.response !== undefined) this.begin(this.response);
-    this.status = STATUSES[String(type)] ?? this.status;
+    this.status = STATUSES[type] ?? this.status;
     if (typeof sequence !== 'number' || !Number.isSafeInteger(sequence) || sequence <= this.lastSequence) return;
-    const text = sseText(String(type), JSON.stringify(data));
+    const text = sseText(type, JSON.stringify(data));
     this.length += text.length;
     this.lastSequence = sequence;
     if (this.length <= MAX_EVENTS_LENGTH) this.events.push(text);

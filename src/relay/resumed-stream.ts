@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { AppError, type JsonObject, monotonicMs, reasonOf } from '../platform/shared/index.js';
-import { KEEP_ALIVE_COMMENT, parseData, SseSplitter, sseText } from '../protocols/contract/index.js';
+import { countIn, KEEP_ALIVE_COMMENT, parseData, SseSplitter, sseText, stringOf } from '../protocols/contract/index.js';
 import { EVENT_STREAM, STREAM_HEADERS } from './replies.js';
 import type { RunState } from './run-state.js';
 import type { BackgroundResponse, BackgroundResponses, ResponseOwner } from './stored-responses/index.js';
@@ -110,8 +110,9 @@ function eventsAfter(text: string, sequence: number): string {
   const events = [...splitter.next(Buffer.from(text)), ...splitter.end()];
   return events
     .map((event) => parseData(event))
-    .filter((data) => data !== undefined && Number(data['sequence_number']) > sequence)
-    .map((data) => sseText(String(data?.['type']), JSON.stringify(data)))
+    .filter((data) => data !== undefined)
+    .filter((data) => (countIn(data, 'sequence_number') ?? -1) > sequence)
+    .map((data) => sseText(stringOf(data['type']), JSON.stringify(data)))
     .join('');
 }
 

@@ -33,6 +33,11 @@ function streamedUsages(started: object, ended: object): (TokenUsage | undefined
 }
 
 describe('Messages request head', () => {
+  it('survives edits whose type cannot be text', () => {
+    const { compacts } = headOf({ context_management: { edits: [{ type: { toString: 1 } }] } });
+    expect(compacts).not.toBe(true);
+  });
+
   it.each([
     [{ output_config: { effort: 'xhigh' } }, 'xhigh'],
     [{ output_config: { effort: 'low' }, thinking: { type: 'enabled', budget_tokens: 60_000 } }, 'low'],

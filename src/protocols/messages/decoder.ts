@@ -4,6 +4,7 @@ import {
   type CallEvent,
   type CallResult,
   classifyInnerError,
+  countIn,
   dataKind,
   eventTypeReader,
   jsonInterests,
@@ -61,7 +62,7 @@ export class MessagesDecoder implements StreamDecoder {
 
   #read(type: string, event: SseEvent): CallEvent[] {
     const data = type === 'content_block_start' ? readWithInput(event) : readData(event);
-    const key = String(data['index']);
+    const key = String(countIn(data, 'index'));
     switch (type) {
       case 'message_start':
         return this.#response.report(objectIn(data, 'message'), false);

@@ -1,5 +1,12 @@
 import { AppError, type ErrorKind, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { errorHeaders, messageWithId, type RenderedError, sseText, UpstreamRefusal } from '../contract/index.js';
+import {
+  errorHeaders,
+  messageWithId,
+  type RenderedError,
+  sseText,
+  stringOf,
+  UpstreamRefusal,
+} from '../contract/index.js';
 
 interface MessagesErrorRow {
   readonly status: number;
@@ -38,7 +45,7 @@ export class ThreadNotFound extends AppError {
 
   /** @param thread as in the request */
   constructor(thread: unknown) {
-    const id = isJsonObject(thread) ? String(thread['previous_message_id']) : '';
+    const id = isJsonObject(thread) ? stringOf(thread['previous_message_id']) : '';
     super('not_found', `thread: no thread found with id ${JSON.stringify(id.slice(0, 128))}.`, { param: 'thread' });
   }
 }

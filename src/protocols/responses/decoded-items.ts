@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
   type CallContent,
   type CallEvent,
+  countIn,
   objectIn,
   PartSequencer,
   type PartStart,
@@ -111,7 +112,7 @@ export class ResponseItems {
   }
 
   private appendReasoning(key: string, type: string, event: JsonObject, text: string): CallEvent[] {
-    const section = `${type} ${String(event['summary_index'] ?? event['content_index'])}`;
+    const section = `${type} ${countIn(event, 'summary_index') ?? countIn(event, 'content_index')}`;
     const before = this.sections.get(key) ?? section;
     this.sections.set(key, section);
     const started = this.start(key, { kind: 'reasoning' });
