@@ -89,7 +89,7 @@ describe('faultSentence', () => {
     ['needs at least one model to check', 'Add a model before running the check.'],
     [
       'must be a list of secrets, env:NAME or "***"; entry 2 is not',
-      'Credential 2 is not valid. Enter a secret or env:NAME.',
+      'Credential 2 is not valid. Enter a secret, env:NAME or a JSON key file.',
     ],
     [
       'must be true, false, an integer, a string or a list of strings per name; efforts is not',

@@ -119,7 +119,7 @@ describe('the price list', () => {
     expect(view.capabilities).toEqual([
       { value: '', label: 'Any capability', selected: false },
       { value: 'vision', label: 'Image input', selected: false },
-      { value: 'audio', label: 'Audio', selected: true },
+      { value: 'audio', label: 'Audio input', selected: true },
     ]);
     expect([view.rows, view.isNarrowed]).toEqual([[], true]);
   });
