@@ -107,7 +107,7 @@ channels:
   it('are rejected beside the field when the key file is invalid', async () => {
     const invalid = aKeyFile({ token_uri: 'https://token.evil.test/' });
     const message =
-      'Credential 1 is not valid: the service account key must have the token_uri https://oauth2.googleapis.com/token.';
+      'Enter a valid service account key: credential 1 must have the token_uri https://oauth2.googleapis.com/token.';
     const errorIn = ({ text }: PageResponse) => /id="secret-error">[^]*?<span>([^<]*)/.exec(text)?.[1];
     await operator.browser.get(ADD);
     const add = await operator.browser.post(ADD, { provider: 'vertex', secret: invalid, 'vertex-models': MODEL });
