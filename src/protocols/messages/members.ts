@@ -110,7 +110,9 @@ const objectsIn = (list: unknown): readonly JsonObject[] =>
 /** Whether `context_management` compacts; other edits only remove content. */
 export function compacts(value: unknown): boolean {
   const edits = isJsonObject(value) ? value['edits'] : value;
-  return Array.isArray(edits) && edits.some((edit) => isJsonObject(edit) && stringOf(edit['type']).startsWith('compact'));
+  return (
+    Array.isArray(edits) && edits.some((edit) => isJsonObject(edit) && stringOf(edit['type']).startsWith('compact'))
+  );
 }
 
 /** Containers are reused by ID; the vendor's skills are public, custom ones belong to the upstream account. */
