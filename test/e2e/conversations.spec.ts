@@ -104,6 +104,7 @@ describe('conversations', () => {
     ['a file', withFile, 'items[1]'],
     ['a hosted tool', search, 'items[1].tools'],
     ['a tool with upstream state', vectors, 'items[1].tools'],
+    ['an effort', { type: 'configuration_update', reasoning: { effort: 'max' } }, 'items[1].reasoning.effort'],
   ])('do not store items with %s', async (_, item, param) => {
     const { id } = await openai().conversations.create();
     for (const path of ['/v1/conversations', `/v1/conversations/${id}/items`]) {

@@ -140,8 +140,8 @@ export interface CallHead {
   readonly otherEfforts?: readonly (Effort | undefined)[] | undefined;
   /** Requested service tier as written; absent: the upstream chooses. */
   readonly serviceTier?: string | undefined;
-  /** `none`: nothing is written to a cache; absent: the upstream decides. */
-  readonly cacheLifetime?: 'none' | undefined;
+  /** `none`: nothing is written to a cache; `1h`: outside content may be; absent: the upstream decides. */
+  readonly cacheLifetime?: 'none' | '1h' | undefined;
   /** Whether to store the response; absent: the protocol's default. */
   readonly store?: boolean | undefined;
   /** The response outlives the client's connection, and is streamed upstream. */

@@ -67,6 +67,13 @@ export function effortsIn(
   return efforts.size === 0 ? { effort } : { effort, otherEfforts: [...efforts] };
 }
 
+/** Path of the first effort within the prompt. @param member as for `effortsIn` */
+export function promptEffortIn(fields: JsonFields, member: string): string | undefined {
+  const list = member.slice(0, member.lastIndexOf('[]') + 2);
+  const index = fields.elements(list).findIndex(({ members }) => members.has(member));
+  return index === -1 ? undefined : member.replace('[]', `[${index}]`);
+}
+
 /** Background responses cannot be settled. @throws AppError invalid_request when one is requested */
 export function refuseBackground(fields: JsonFields): void {
   if (!fields.isTrue('background')) return;

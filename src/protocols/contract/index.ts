@@ -99,6 +99,7 @@ export {
   headReader,
   outsideIn,
   PROMPT_CACHE_KEY,
+  promptEffortIn,
   refuseBackground,
   serviceTierIn,
   UNKNOWN_CONTENT,

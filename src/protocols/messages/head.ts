@@ -13,6 +13,7 @@ import {
   MemberReader,
   type OutsideContent,
   outsideIn,
+  promptEffortIn,
   refuseBackground,
   type RequestDemands,
   type RequestLine,
@@ -50,7 +51,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   fields.requireKind('messages', 'array');
   refuseBackground(fields);
   const demands = MEMBERS.demandsIn(fields, request);
-  if (demands !== undefined && fields.has('thread')) requireThreadable(demands);
+  if (fields.has('thread')) requireThreadable(fields, demands);
   return {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
@@ -58,7 +59,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     choices: 1,
     ...effortsIn(fields, effortIn(fields, 'output_config.effort') ?? effortOfThinking(fields), MESSAGE_EFFORT),
     serviceTier: serviceTierIn(fields),
-    cacheLifetime: fields.size.cacheLifetime === undefined ? 'none' : undefined,
+    cacheLifetime: cacheLifetimeIn(fields),
     compacts: fields.has('compaction') || compacts(fields.object('context_management')),
     affinity: userIn(fields),
     // Threads are stored on request only.
@@ -71,9 +72,11 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
 }
 
 /** Requests that continue a thread do not repeat its content. @throws AppError invalid_request naming the member */
-function requireThreadable({ hostedTools, models, scopedIds }: RequestDemands): void {
+function requireThreadable(fields: JsonFields, demands: RequestDemands | undefined): void {
+  const { hostedTools = [], models = [], scopedIds = [], cacheLifetime } = demands ?? {};
   const [found] = [...hostedTools, ...models, ...scopedIds.filter(({ kind }) => kind !== 'thread')];
-  if (found !== undefined) throw new NotInThread(found.path);
+  const path = found?.path ?? promptEffortIn(fields, MESSAGE_EFFORT) ?? (cacheLifetime && 'cache_control');
+  if (path !== undefined) throw new NotInThread(path);
 }
 
 /** In tokens. */
@@ -86,6 +89,12 @@ function effortOfThinking(fields: JsonFields): Effort | undefined {
   if (fields.optionalString('thinking.type', { maxLength: 64 }) === 'disabled') return 'none';
   const budget = thinkingBudget(fields);
   return budget === undefined ? undefined : effortOfBudget(budget);
+}
+
+/** Cache markers of a thread are not in the requests that continue it. */
+function cacheLifetimeIn(fields: JsonFields): CallHead['cacheLifetime'] {
+  if (fields.has(PREVIOUS)) return '1h';
+  return fields.size.cacheLifetime === undefined ? 'none' : undefined;
 }
 
 function continuedBy(fields: JsonFields): OutsideContent | undefined {

@@ -121,18 +121,29 @@ describe('threads of Messages requests', () => {
     ['other models', { fallbacks: [{ model: 'other' }] }, 'fallbacks'],
     ['files', { messages: [upload] }, 'file_id'],
     ['containers', { container: 'container_1' }, 'container'],
+    [
+      'an effort in messages',
+      { messages: [{ role: 'system', content: [], output_config: { effort: 'max' } }] },
+      'messages',
+    ],
   ])('are refused when the request has %s', (_, more, member) => {
     for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])
       expect(refusalOf(() => callOf({ thread, ...more }))).toMatchObject({
         kind: 'invalid_request',
         wireDetails: { error_code: 'thread_unsupported_request', unsupported: [member] },
       });
-    expect(callOf(more).head.demands).toBeDefined();
+    expect(() => callOf(more)).not.toThrow();
   });
 
   it('may have tools of the client', () => {
     const thread = { type: 'create' };
     expect(callOf({ thread, tools: [{ name: 'open', input_schema: {} }] }).head.store).toBe(true);
+  });
+
+  it('may write to a cache when they are continued, by markers that are not in the request', () => {
+    const lifetimeOf = (thread: object) => callOf({ thread }).head.cacheLifetime;
+    expect(lifetimeOf({ type: 'create' })).toBe('none');
+    expect(lifetimeOf({ type: 'continue', previous_message_id: 'msg_1' })).toBe('1h');
   });
 });
 

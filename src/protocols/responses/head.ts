@@ -14,6 +14,8 @@ import {
   type OutsideContent,
   outsideIn,
   PROMPT_CACHE_KEY,
+  promptEffortIn,
+  type RequestDemands,
   type RequestLine,
   serviceTierIn,
 } from '../contract/index.js';
@@ -67,9 +69,9 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   if (background && fields.optionalBoolean('store') === false)
     throw fields.refusal('background', 'invalid_value', 'background responses are stored; remove "store": false');
   const demands = MEMBERS.demandsIn(fields, request);
-  const inputTool = demands?.hostedTools.find(isInPrompt);
-  if (inputTool !== undefined && fields.has(CONVERSATION))
-    throw fields.refusal(inputTool.path, 'unsupported_parameter', 'not possible in conversations; use "tools"');
+  const priced = pricedInputIn(fields, demands);
+  if (priced !== undefined && fields.has(CONVERSATION))
+    throw fields.refusal(priced, 'unsupported_parameter', 'not possible in conversations; set it outside "input"');
   return {
     model,
     // Background responses can be streamed later.
@@ -79,8 +81,8 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     choices: 1,
     ...effortsIn(fields, effortIn(fields, 'reasoning.effort'), ITEM_EFFORT),
     serviceTier: serviceTierIn(fields),
-    // Compactions carry their content with them. Hosted tools in stored input would run again without a price.
-    store: isCompaction || inputTool !== undefined ? false : fields.optionalBoolean('store'),
+    // Compactions carry their content with them.
+    store: isCompaction || priced !== undefined ? false : fields.optionalBoolean('store'),
     compacts: isCompaction || wantsCompaction(fields),
     affinity: affinityIn(fields),
     outside: outsideContentIn(fields),
@@ -89,6 +91,10 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     fields,
   };
 }
+
+/** Path of input that would also change later calls, whose price would not include it: hosted tools, efforts. */
+const pricedInputIn = (fields: JsonFields, demands: RequestDemands | undefined): string | undefined =>
+  demands?.hostedTools.find(isInPrompt)?.path ?? promptEffortIn(fields, ITEM_EFFORT);
 
 /** Whether the request is for a compaction, which has other members and another response. */
 export const compactsOnly = ({ path }: RequestLine): boolean => path === COMPACT_PATH;

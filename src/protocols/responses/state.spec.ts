@@ -138,6 +138,10 @@ describe('hosted tools of Responses requests', () => {
     const input = [{ role: 'user', content: 'Hi' }, update('xhigh'), update('medium')];
     const { effort, otherEfforts } = callOf({ reasoning: { effort: 'low' }, input }).head;
     expect([effort, otherEfforts]).toEqual(['medium', ['low', 'xhigh']]);
+    expect(callOf({ input }).head.store).toBe(false);
+    expect(refusalOf(() => callOf({ input, conversation: 'conv_1' })).details).toMatchObject({
+      param: 'input[1].reasoning.effort',
+    });
   });
 
   it('must not have a member twice in items, except properties in several cases', () => {

@@ -208,16 +208,13 @@ const invalid = (param: string, what: string): AppError =>
 export function requireStorable(items: readonly unknown[]): void {
   for (const [index, item] of items.entries()) {
     const bytes = Buffer.from(JSON.stringify({ model: 'm', input: [item] }));
-    const {
-      hostedTools = [],
-      models = [],
-      scopedIds = [],
-    } = responsesHeadReader(NO_REQUEST).end({ bytes }).demands ?? {};
-    const [tool] = [...hostedTools, ...models];
-    const what = tool === undefined ? 'refers to upstream state' : 'defines a hosted tool';
-    const found = tool ?? scopedIds.at(0);
-    if (found === undefined) continue;
-    const param = `items[${index}]${/^input\[0\](.*)$/.exec(found.path)?.[1] ?? ''}`;
+    const { effort, demands } = responsesHeadReader(NO_REQUEST).end({ bytes });
+    const [tool] = [...(demands?.hostedTools ?? []), ...(demands?.models ?? [])];
+    const priced = tool?.path ?? (effort && 'input[0].reasoning.effort');
+    const what = priced === undefined ? 'refers to upstream state' : 'changes the price of calls';
+    const path = priced ?? demands?.scopedIds.at(0)?.path;
+    if (path === undefined) continue;
+    const param = `items[${index}]${/^input\[0\](.*)$/.exec(path)?.[1] ?? ''}`;
     throw new AppError('invalid_request', `${param}: ${what}; send it with a request instead.`, {
       param,
       fault: 'invalid_value',

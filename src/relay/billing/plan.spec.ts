@@ -305,6 +305,7 @@ describe('the hold besides output', () => {
     expect(held({}, model).prompt).toMatchObject({ input: 1_000, cacheWrite: 0, cacheWrite1h: 0 });
     expect(held({}, model, open).prompt).toMatchObject({ input: 1_000, cacheWrite: 1_000 });
     expect(held({}, model, marked).prompt).toMatchObject({ input: 1_000, cacheWrite1h: 1_000 });
+    expect(held({}, model, { cacheLifetime: '1h' }).prompt).toEqual(held({}, model, marked).prompt);
     expect(held({ cacheLifetime: '12h' }, model, open).prompt).toMatchObject({ input: 1_000, cacheWrite12h: 1_000 });
   });
 });

@@ -188,7 +188,7 @@ export function besideToHold(
 function classesOfPrompt({ cacheLifetime, size, demands }: CallHead): readonly TokenClass[] {
   if (cacheLifetime === 'none') return ['input'];
   const classes: TokenClass[] = ['input', 'cache_write_5m'];
-  if (size.cacheLifetime === '1h') classes.push('cache_write_1h');
+  if ((cacheLifetime ?? size.cacheLifetime) === '1h') classes.push('cache_write_1h');
   if (demands?.cacheLifetime === '12h') classes.push('cache_write_12h');
   return classes;
 }
