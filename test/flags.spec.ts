@@ -6,10 +6,10 @@ const ROOT = resolve(import.meta.dirname, '..');
 const ROW = /^\| `(\w+)`/gm;
 /** What reads flags: the protocols, each in one file, the relay and the channels. */
 const READERS =
-  'src/{protocols/*/flags,relay/prepared-request,catalog/channels/channel,catalog/channels/channel-definition}.ts';
+  'src/{protocols/{*/flags,contract/google},relay/prepared-request,catalog/channels/channel,catalog/channels/channel-definition}.ts';
 /** `flags['audio']`, and `const { efforts, oneSampler = false } = flags`, also of a target. */
 const BY_NAME = /\bflags\['(\w+)'\]/g;
-const TAKEN_OUT = /\{([\w\s,=.()[\]']+)\}(?: = flags;|: UpstreamTarget\['flags'\])/g;
+const TAKEN_OUT = /\{([\w\s,=.()[\]']+)\}(?: = (?:target\.)?flags;|: UpstreamTarget\['flags'\])/g;
 
 const documented = (): string[] => {
   const [, table = ''] = readFileSync(join(ROOT, 'docs/catalog-file.md'), 'utf8').split('## Flags');

@@ -1,13 +1,50 @@
 import { type AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { classifyUpstream } from './classify-upstream.js';
 import { objectsIn, stringOf } from './json-text.js';
+import type { Effort } from './request-demands.js';
 import type { CallContent, Source, ToolResultPart, Turn } from './translation/content.js';
 import { textOfFile } from './translation/conversation.js';
 import { type NameRule, supportedHostedTools } from './translation/tool-names.js';
 import { type TranslationWarnings, unsupported } from './translation/warnings.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
+import type { UpstreamTarget } from './upstream-request.js';
 
-// What Google's protocols share.
+// Shared by Google's protocols.
+
+/** Capabilities that models have in both protocols, with defaults that every model accepts. */
+export interface GoogleFlags {
+  readonly takesSampling: boolean;
+  readonly stopMax: number;
+  /** When output formats are supported: always, only without tools, or never. */
+  readonly takesFormats: 'always' | 'alone' | 'never';
+  readonly takesPrefill: boolean;
+  /** Fetches images and files by URL. */
+  readonly takesUrls: boolean;
+  readonly takesAudio: boolean;
+  /** Tool results may contain images and files; otherwise they follow. */
+  readonly takesMediaInResults: boolean;
+  readonly searchesWeb: boolean;
+  /** Placeholder for empty results. */
+  readonly emptyResult: string;
+}
+
+const MAX_STOPS = 5;
+export const GOOGLE_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
+
+export function googleFlags({ flags }: UpstreamTarget): GoogleFlags {
+  const { stopMax, structuredOutput: formats } = flags;
+  return {
+    takesSampling: flags['samplingFixed'] !== true,
+    stopMax: typeof stopMax === 'number' ? stopMax : MAX_STOPS,
+    takesFormats: formats === false ? 'never' : formats === 'alone' ? 'alone' : 'always',
+    takesPrefill: flags['prefill'] !== false,
+    takesUrls: flags['imageUrl'] !== false,
+    takesAudio: flags['audio'] === true,
+    takesMediaInResults: flags['resultMedia'] === true,
+    searchesWeb: flags['hostedWebSearch'] === true,
+    emptyResult: flags['emptyToolResultText'] === true ? '(no output)' : '',
+  };
+}
 
 /** Function names begin with a letter or an underscore. */
 export const GOOGLE_FUNCTION_NAMES: NameRule = { maxLength: 64, invalid: /^[^A-Za-z_]|[^A-Za-z0-9_-]/g };

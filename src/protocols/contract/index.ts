@@ -10,8 +10,11 @@ export {
 export {
   classifyGoogleError,
   classifyGoogleInnerError,
+  GOOGLE_EFFORTS,
   GOOGLE_FUNCTION_NAMES,
   GOOGLE_TOO_LONG,
+  type GoogleFlags,
+  googleFlags,
   googleSeed,
   isFormatSupported,
   mediaCaption,

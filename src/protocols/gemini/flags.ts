@@ -1,52 +1,30 @@
-import type { Effort, UpstreamTarget } from '../contract/index.js';
+import { type Effort, GOOGLE_EFFORTS, type GoogleFlags, googleFlags, type UpstreamTarget } from '../contract/index.js';
 
 /** How reasoning is controlled. */
 type GeminiThinkingMode = 'level' | 'budget' | 'none';
 
-export interface GeminiFlags {
+export interface GeminiFlags extends GoogleFlags {
   readonly thinkingMode: GeminiThinkingMode;
   /** Ascending; budgets are expressed as efforts too. */
   readonly efforts: readonly Effort[];
   readonly canDisableThinking: boolean;
-  readonly takesSampling: boolean;
   readonly takesPenalties: boolean;
-  readonly stopMax: number;
-  /** When output formats are supported: always, only without tools, or never. */
-  readonly takesFormats: 'always' | 'alone' | 'never';
-  readonly takesPrefill: boolean;
-  /** Fetches images and files by URL. */
-  readonly takesUrls: boolean;
-  readonly takesAudio: boolean;
-  /** Tool results may contain images; otherwise they follow. */
-  readonly takesMediaInResults: boolean;
-  readonly searchesWeb: boolean;
-  /** Placeholder for empty results. */
-  readonly emptyResult: string;
 }
 
-const MAX_STOPS = 5;
-const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 /** All models with budgets except the largest can disable reasoning. */
-const DEFAULT_EFFORTS_BY_BUDGET: readonly Effort[] = ['none', ...DEFAULT_EFFORTS];
+const EFFORTS_BY_BUDGET: readonly Effort[] = ['none', ...GOOGLE_EFFORTS];
 
-/** Defaults are accepted by every model. */
-export function geminiFlags({ flags }: UpstreamTarget): GeminiFlags {
+export function geminiFlags(target: UpstreamTarget): GeminiFlags {
+  const { flags } = target;
   const thinkingMode = thinkingModeOf(flags);
   const efforts = effortsOf(flags, thinkingMode);
+  const common = googleFlags(target);
   return {
+    ...common,
     thinkingMode,
     efforts: efforts.filter((effort) => effort !== 'none'),
     canDisableThinking: thinkingMode === 'budget' && efforts.includes('none'),
-    takesSampling: flags['samplingFixed'] !== true,
-    takesPenalties: flags['samplingFixed'] !== true && flags['penalties'] === true,
-    stopMax: typeof flags['stopMax'] === 'number' ? flags['stopMax'] : MAX_STOPS,
-    takesFormats: formatsOf(flags['structuredOutput']),
-    takesPrefill: flags['prefill'] !== false,
-    takesUrls: flags['imageUrl'] !== false,
-    takesAudio: flags['audio'] === true,
-    takesMediaInResults: flags['resultMedia'] === true,
-    searchesWeb: flags['hostedWebSearch'] === true,
-    emptyResult: flags['emptyToolResultText'] === true ? '(no output)' : '',
+    takesPenalties: common.takesSampling && flags['penalties'] === true,
   };
 }
 
@@ -60,10 +38,5 @@ function thinkingModeOf({ thinkingMode, reasoning = false }: UpstreamTarget['fla
 
 function effortsOf({ efforts }: UpstreamTarget['flags'], mode: GeminiThinkingMode): readonly Effort[] {
   if (Array.isArray(efforts)) return efforts.filter((effort) => typeof effort === 'string');
-  return mode === 'budget' ? DEFAULT_EFFORTS_BY_BUDGET : DEFAULT_EFFORTS;
-}
-
-function formatsOf(flag: unknown): GeminiFlags['takesFormats'] {
-  if (flag === false) return 'never';
-  return flag === 'alone' ? 'alone' : 'always';
+  return mode === 'budget' ? EFFORTS_BY_BUDGET : GOOGLE_EFFORTS;
 }
