@@ -68,9 +68,9 @@ describe('KeyCache', () => {
   it('stays within its limits, and unknown hashes never evict known ones', () => {
     const cache = new KeyCache({ known: 2, unknown: 2 });
     cache.put('one', aCaller(), 0);
-    for (let index = 0; index < 10; index++) cache.put(`stranger ${index}`, undefined, 0);
-    const otherUsers = Array.from({ length: 10 }, (_, index) => cache.get(`stranger ${index}`, 1));
-    expect(otherUsers.filter(Boolean)).toHaveLength(2);
+    for (let index = 0; index < 10; index++) cache.put(`unknown key ${index}`, undefined, 0);
+    const unknown = Array.from({ length: 10 }, (_, index) => cache.get(`unknown key ${index}`, 1));
+    expect(unknown.filter(Boolean)).toHaveLength(2);
     expect(cache.get('one', 1)).toBeDefined();
     cache.put('two', aCaller(), 0);
     cache.put('three', aCaller(), 0);
@@ -80,8 +80,8 @@ describe('KeyCache', () => {
   it('keeps at least half of the allowed unknown hashes', () => {
     const cache = new KeyCache({ known: 2, unknown: 100 });
     for (let index = 0; index < 1000; index++) {
-      cache.put(`stranger ${index}`, undefined, index);
-      const kept = Array.from({ length: index + 1 }, (_, other) => cache.get(`stranger ${other}`, index));
+      cache.put(`unknown key ${index}`, undefined, index);
+      const kept = Array.from({ length: index + 1 }, (_, other) => cache.get(`unknown key ${other}`, index));
       expect(kept.slice(-50).every(Boolean)).toBe(true);
       expect(kept.filter(Boolean).length).toBeLessThanOrEqual(100);
     }

@@ -1,6 +1,5 @@
 import type { Browser } from 'playwright-core';
 import { SignInProviders } from '../../src/auth/index.js';
-import { Secret } from '../../src/platform/shared/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { IdentityProvider } from '../support/identity-provider.js';
 import { operatorVisit } from '../support/operator-visit.js';
@@ -14,14 +13,7 @@ describe('sign-in with a provider, in a browser', () => {
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
     idp = await IdentityProvider.start([`${relay.url}/sign-in/with/acme/callback`]);
-    await relay.get(SignInProviders).add({
-      name: 'acme',
-      label: 'Acme',
-      issuer: idp.issuer,
-      clientId: IdentityProvider.clientId,
-      clientSecret: new Secret(IdentityProvider.clientSecret),
-      linksByEmail: false,
-    });
+    await relay.get(SignInProviders).add(idp.settings);
   });
   afterAll(async () => {
     await browser.close();

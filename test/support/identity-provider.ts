@@ -2,6 +2,7 @@ import type { Provider } from 'oidc-provider';
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Secret } from '../../src/platform/shared/index.js';
 
 /** The key of all tokens: making one takes longer than most tests. */
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -40,6 +41,13 @@ async function quietly<T>(work: () => Promise<T>): Promise<T> {
 export class IdentityProvider {
   static readonly clientId = 'relay';
   static readonly clientSecret = 'a secret of the client';
+
+  /** As administrators enter it. */
+  get settings() {
+    const clientSecret = new Secret(IdentityProvider.clientSecret);
+    const { clientId } = IdentityProvider;
+    return { name: 'acme', label: 'Acme', issuer: this.issuer, clientId, clientSecret, linksByEmail: false };
+  }
 
   /** Of the user who is signed in. */
   subject = 'user-1';

@@ -24,14 +24,7 @@ export function useProvider() {
     mailbox = await Mailbox.open();
     relay = await RelayApp.start({}, { SMTP_URL: mailbox.url, STARTING_CREDIT: '5', TRUSTED_PROXIES: '127.0.0.1' });
     idp = await IdentityProvider.start([`${relay.url}${BEGIN}/callback`]);
-    await relay.get(SignInProviders).add({
-      name: 'acme',
-      label: 'Acme',
-      issuer: idp.issuer,
-      clientId: IdentityProvider.clientId,
-      clientSecret: new Secret(IdentityProvider.clientSecret),
-      linksByEmail: false,
-    });
+    await relay.get(SignInProviders).add(idp.settings);
   });
   afterAll(async () => {
     await idp.close();

@@ -90,8 +90,7 @@ export class ProviderAttempts {
 }
 
 /**
- * Sends browsers to a provider and receives them again. The state belongs to the browser, so nobody can be signed in to
- * an account that someone else has chosen.
+ * Sends browsers to a provider and receives them again. The state is bound to the browser, which prevents login CSRF.
  */
 @Injectable()
 export class ProviderSignIn {

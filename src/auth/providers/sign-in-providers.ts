@@ -217,7 +217,7 @@ function check({ name, label, issuer, clientId }: TypedProvider): void {
     throw new InvalidProvider('clientId', 'Enter the client ID that the provider shows.');
 }
 
-/** HTTPS, as the standard demands; plain HTTP only to this host, where nobody else listens. */
+/** HTTPS, as the standard requires; plain HTTP only on loopback. */
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text) || text.length > 500) return false;
   const { protocol, hostname, username, password, search, hash } = new URL(text);
