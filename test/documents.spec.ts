@@ -64,6 +64,16 @@ describe('the length of the documents', () => {
   });
 });
 
+describe('a page of docs/', () => {
+  it.each(globSync('docs/*.md', { cwd: ROOT, exclude: ['docs/asvs.md'] }))(
+    'has at most 1,500 words besides tables: %s',
+    (path) => {
+      const text = readFileSync(join(ROOT, path), 'utf8').replaceAll(/^\|.*$/gm, '');
+      expect(text.split(/\s+/).length).toBeLessThanOrEqual(1500);
+    },
+  );
+});
+
 describe('the map of the program and its decisions', () => {
   const pages = ['ARCHITECTURE.md', ...globSync('docs/decisions/*.md', { cwd: ROOT })];
   const text = pages.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
