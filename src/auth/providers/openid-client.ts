@@ -37,7 +37,7 @@ export class ProviderResponseRefused extends AppError {
   }
 }
 
-/** The provider says no, mostly because the user does. */
+/** The provider or its user refused. */
 export class ProviderSignInCanceled extends AppError {
   constructor({ label }: SignInProvider) {
     super('permission_denied', `The sign-in was canceled, or ${label} refused it.`);
@@ -69,7 +69,7 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** Errors of the connection and the server, rather than of what it says about the user. */
+/** Errors of the connection or the server, which are no verdict on the user. */
 const CONNECTION_ERRORS = [
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',

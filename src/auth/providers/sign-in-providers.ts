@@ -44,7 +44,7 @@ export class ProviderChangedMeanwhile extends AppError {
   }
 }
 
-/** A field cannot be saved; says what to enter. */
+/** A field's value is invalid. The message starts with what to enter. */
 class InvalidProvider extends AppError {
   constructor(param: keyof TypedProvider, message: string) {
     super('invalid_request', message, { param });

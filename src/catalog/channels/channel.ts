@@ -31,7 +31,7 @@ export interface ChannelCredential {
   /** Derived from the secret and independent of process and position; reveals nothing. */
   readonly id: string;
   readonly secret: Secret;
-  /** Set if the secret is a key file: requests carry an access token instead, whatever the auth of the channel. */
+  /** Set if the secret is a key file. Requests then carry an access token; `auth` is ignored. */
   readonly serviceAccount?: ServiceAccount;
 }
 

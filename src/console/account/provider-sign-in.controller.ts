@@ -60,7 +60,7 @@ export class ProviderSteps {
     private readonly log: SecurityLog,
   ) {}
 
-  /** @throws AppError that says why the user is not signed in */
+  /** @throws AppError with the reason why the user is not signed in */
   async after(proved: ProvedIdentity, visit: Visit, reply: FastifyReply): Promise<Redirect> {
     const linked = await this.identities.use(proved.identity);
     if (visit.visitor !== undefined) return this.ofSignedIn(proved, linked, visit, visit.visitor);

@@ -184,7 +184,7 @@ function whyMissing({ request, path }: UsageQuery): string {
 
 const MAX_CHARACTERS = 60;
 
-/** The end is cut first where there is little room, and the default group says least. */
+/** Narrow columns cut off the end, so the most informative parts come first. */
 const contextOf = ({ protocol, key, group }: LoggedCall): string =>
   [protocolNames(protocol).short, key, group === DEFAULT_GROUP ? '' : group].filter((text) => text !== '').join(' · ');
 

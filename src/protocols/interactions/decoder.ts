@@ -30,7 +30,7 @@ export class InteractionsDecoder implements StreamDecoder {
   #stage: 'new' | 'open' | 'over' = 'new';
   /** As reported since the last output. */
   #usage: TokenUsage | undefined;
-  /** The latest report, whatever followed it. */
+  /** The latest report. */
   #latest: TokenUsage | undefined;
   /** Those counted in it. */
   #latestSearches = 0;

@@ -159,7 +159,7 @@ function readTools(request: TreeReader): Pick<CallContent, 'tools' | 'hostedTool
 
 const keyOf = ({ name, namespace = '' }: Tool): string => `${namespace}\0${name}`;
 
-/** @throws AppError when calls of a built-in tool and of another one could not be told apart */
+/** @throws AppError when another tool has the name of a built-in tool */
 function rejectConflicts(tools: readonly Tool[]): void {
   const builtIn = new Set(tools.filter((tool) => tool.builtIn).map(keyOf));
   const other = tools.find((tool) => tool.builtIn !== true && builtIn.has(keyOf(tool)));

@@ -39,7 +39,7 @@ export class GoogleTokens {
   /**
    * Sends a request with an access token. If the upstream rejects one that was kept, sends it again with a new one.
    * Errors of the exchange allow failover.
-   * @param isRejection whether a part of the response says that the token is not valid
+   * @param isRejection whether a part of the response rejects the token
    */
   authorize<Part>(
     account: ServiceAccount,

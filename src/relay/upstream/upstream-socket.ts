@@ -21,7 +21,7 @@ export class SocketLost extends AppError {
 
 const REFUSED = 'The upstream does not accept WebSockets.';
 
-/** What a call needs from a socket. */
+/** Input of a call on a socket. */
 export interface SocketSend {
   readonly message: SplicedBody;
   readonly flow: Flow;
@@ -93,7 +93,7 @@ export class UpstreamSocket {
 
   /** Call regularly: closes the socket if there was no sign of life since the last time. */
   sweep(): void {
-    // What has arrived is not read while the call is paused.
+    // A paused call does not read pongs.
     if (!this.isAlive && !this.socket.isPaused) return this.close();
     this.isAlive = false;
     if (this.socket.readyState === this.socket.OPEN) this.socket.ping();
@@ -116,7 +116,7 @@ export class UpstreamSocket {
     this.isAlive = true;
     this.hasResponded = true;
     const { current } = this;
-    // Between calls, nothing concerns a client.
+    // Messages between calls are ignored.
     if (current === undefined) return;
     try {
       this.deliver(data, current);
@@ -139,7 +139,7 @@ export class UpstreamSocket {
   }
 }
 
-/** The headers that tell of a stream, whatever the handshake had. */
+/** Override headers of the handshake. */
 const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'content-length': undefined };
 const JSON_HEADERS = { 'content-type': 'application/json' };
 

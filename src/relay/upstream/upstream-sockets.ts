@@ -29,7 +29,7 @@ interface SocketTarget {
 /** Opens WebSockets to upstreams like their other connections: same proxy, TLS and address checks. */
 @Injectable()
 export class UpstreamSockets {
-  /** Until when channels are only asked over HTTP, monotonic. */
+  /** Channels used over HTTP only, and until when (monotonic). */
   private readonly refusals = new Map<string, number>();
   private count = 0;
 
@@ -75,7 +75,7 @@ export class UpstreamSockets {
       perMessageDeflate: false,
       maxPayload: MAX_RESPONSE_BYTES,
       handshakeTimeout: connectMs,
-      // Node calls it with a callback, as its types do not say.
+      // Node passes a callback, which its types omit.
       createConnection: ((_: unknown, done: Parameters<typeof connect>[1]) =>
         connect({ protocol: scheme, hostname, port, host }, done)) as unknown as typeof createConnection,
     });
@@ -176,7 +176,7 @@ export class ConnectionSockets {
 const identityOf = ({ channel, credential }: SocketTarget, { url }: UpstreamHandshake): string =>
   JSON.stringify([url.href, channel.auth, channel.headers, credential?.id]);
 
-/** What one call of a connection may use. */
+/** The upstream sockets available to one call. */
 export class CallSockets {
   constructor(
     private readonly connection: ConnectionSockets,

@@ -30,7 +30,7 @@ export interface ClientHandshake {
 export interface SocketRequest {
   readonly id: string;
   readonly body: Buffer;
-  /** To upstreams; absent if none is asked. */
+  /** Upstream sockets; absent if the request is not sent upstream. */
   readonly sockets?: CallSockets;
 }
 

@@ -32,7 +32,7 @@ interface CheckedApplication {
   readonly invitationId: string | null;
 }
 
-/** No account is created for this user of a provider. The message says what to do. */
+/** This user of a provider gets no account. The message suggests what to do. */
 export class IdentityRefused extends AppError {
   constructor(message: string) {
     super('permission_denied', message);
