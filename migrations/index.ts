@@ -55,6 +55,7 @@ import { CreateBackgroundResponses20261128090000 } from './20261128090000-create
 import { CreateConversations20261128100000 } from './20261128100000-create-conversations.js';
 import { RecordTransports20261128120000 } from './20261128120000-record-transports.js';
 import { CreateSignInProviders20261128140000 } from './20261128140000-create-sign-in-providers.js';
+import { CreateOrganizations20261128200000 } from './20261128200000-create-organizations.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -114,4 +115,5 @@ export const migrations = [
   CreateConversations20261128100000,
   RecordTransports20261128120000,
   CreateSignInProviders20261128140000,
+  CreateOrganizations20261128200000,
 ];

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Clock, Secret } from '../platform/shared/index.js';
 import { InvalidToken, KeyNotFound, TooManyInvalidKeys } from './api-key.errors.js';
 import type { OwnedKey } from './api-key.js';
-import { type Caller, RefusedAddress, RefusedKey } from './caller.js';
+import { type Caller, RefusedAddress, RefusedGroup, RefusedKey } from './caller.js';
 import { type Credentials, readCredentials } from './credentials.js';
 import { InvalidKeyThrottle } from './invalid-key-throttle.js';
 import { KeyDirectory } from './key-directory.js';
@@ -125,9 +125,12 @@ export class KeyAuthenticator {
   private accept(caller: Caller, addressOf: () => string): Caller {
     const refusal = this.refusalOf(caller);
     if (refusal !== undefined) throw refusal;
-    if (caller.networks === undefined) return caller;
+    if (!caller.isGroupAllowed) throw new RefusedGroup(caller);
+    const { networks, teamNetworks } = caller;
+    if (networks === undefined && teamNetworks === undefined) return caller;
     const address = addressOf();
-    if (!caller.networks.includes(address)) throw new RefusedAddress(address, caller);
+    if (networks?.includes(address) === false) throw new RefusedAddress(address, caller);
+    if (teamNetworks?.includes(address) === false) throw RefusedAddress.byTeam(address, caller);
     return caller;
   }
 }

@@ -19,14 +19,17 @@ export interface Caller {
   readonly accountState: AccountState;
   /** The group that calls are billed under: the key's, else the account's, else `default`. */
   readonly groupName: string;
-  /** The models this key may use; undefined: all. */
+  /** False: the key's team may not use the group. */
+  readonly isGroupAllowed: boolean;
+  /** The models this key and its team may use; undefined: all. */
   readonly models: ReadonlySet<string> | undefined;
   /** Reject calls whose translation would lose content. */
   readonly strict: boolean;
   /** Whether responses may be stored on request. */
   readonly storesResponses: boolean;
-  /** Allowed networks; undefined: any. */
+  /** Allowed networks of the key and of its team; an address must be in both. Undefined: any. */
   readonly networks: Networks | undefined;
+  readonly teamNetworks: Networks | undefined;
   /** Own limits of the key and of the account; the catalog's defaults apply to missing ones. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
@@ -50,12 +53,27 @@ export class RefusedKey extends RefusedCaller {
   }
 }
 
-/** The key is not allowed from this address. Allowed networks are not revealed. */
-export class RefusedAddress extends RefusedCaller {
-  constructor(address: string, caller: Caller) {
+/** The key's team may not use the group that the key is billed under. */
+export class RefusedGroup extends RefusedCaller {
+  constructor(caller: Caller) {
     super(
       'permission_denied',
-      `Your IP address${address === '' ? '' : ` ${address}`} is not allowed for this key. Call from an allowed network, or add this address to the networks of the key.`,
+      `The team of this key may not use the group “${caller.groupName}”. Choose another group for the key, or ask an administrator of the organization.`,
+      caller,
+    );
+  }
+}
+
+/** The key is not allowed from this address. Allowed networks are not revealed. */
+export class RefusedAddress extends RefusedCaller {
+  static byTeam(address: string, caller: Caller): RefusedAddress {
+    return new RefusedAddress(address, caller, 'ask an administrator of the organization to allow it for your team');
+  }
+
+  constructor(address: string, caller: Caller, advice = 'add this address to the networks of the key') {
+    super(
+      'permission_denied',
+      `Your IP address${address === '' ? '' : ` ${address}`} is not allowed for this key. Call from an allowed network, or ${advice}.`,
       caller,
     );
   }

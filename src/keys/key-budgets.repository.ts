@@ -23,15 +23,15 @@ const CURRENT = `
     FROM api_keys k
    CROSS JOIN LATERAL (VALUES ('daily', 'day', k.daily_budget), ('weekly', 'week', k.weekly_budget),
                               ('monthly', 'month', k.monthly_budget)) AS p (name, period, budget)
-    LEFT JOIN key_budgets b
-      ON b.key_id = k.id AND b.period = p.period AND b.period_start = budget_period_start(p.period, now())
+    LEFT JOIN budgets b
+      ON b.holder_id = k.id AND b.period = p.period AND b.period_start = budget_period_start(p.period, now())
    WHERE k.id = ANY ($1::text[]) AND p.budget IS NOT NULL`;
 
 /** The current period, and the next one if it began during this transaction. */
-const OF_NOW = 'key_id = $1 AND period = $2 AND period_start >= budget_period_start($2, now())';
+const OF_NOW = 'holder_id = $1 AND period = $2 AND period_start >= budget_period_start($2, now())';
 
-const LOCK = `SELECT used, held FROM key_budgets WHERE ${OF_NOW} ORDER BY period_start FOR UPDATE`;
-const LIMIT = `UPDATE key_budgets SET "limit" = $3 WHERE ${OF_NOW}`;
+const LOCK = `SELECT used, held FROM budgets WHERE ${OF_NOW} ORDER BY period_start FOR UPDATE`;
+const LIMIT = `UPDATE budgets SET "limit" = $3 WHERE ${OF_NOW}`;
 
 /** Budgets as owners and administrators manage them. Calls use them through admission and settlement. */
 @Injectable()

@@ -12,8 +12,12 @@ const SELECT_CALLERS = (keys: string): string => `
   SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.strict, k.never_stores, k.secret_hash,
          k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
          a.requests_per_minute AS account_requests_per_minute, a.tokens_per_minute AS account_tokens_per_minute,
-         a.concurrency AS account_concurrency, a.state AS account_state, coalesce(k.group_name, a.group_name, 'default') AS group_name
-    FROM ${keys} k JOIN accounts a ON a.id = k.account_id`;
+         a.concurrency AS account_concurrency, coalesce(k.group_name, a.group_name, 'default') AS group_name,
+         CASE WHEN m.state = 'left' OR p.state <> 'enabled' THEN 'disabled' ELSE a.state END AS account_state,
+         t.models AS team_models, t.groups AS team_groups, t.networks AS team_networks
+    FROM ${keys} k JOIN accounts a ON a.id = k.account_id
+    LEFT JOIN members m ON m.id = k.member_id LEFT JOIN accounts p ON p.id = m.account_id
+    LEFT JOIN teams t ON t.id = k.team_id`;
 
 const STORED = SELECT_CALLERS('api_keys');
 /** A virtual key with ID $2 and default settings. */
@@ -41,6 +45,9 @@ interface KeyRow {
   readonly account_concurrency: number | null;
   readonly account_state: AccountState;
   readonly group_name: string;
+  readonly team_models: readonly string[] | null;
+  readonly team_groups: readonly string[] | null;
+  readonly team_networks: readonly string[] | null;
 }
 
 /** Reads keys for the hot path, with named statements. */
@@ -79,10 +86,12 @@ const callerOf = (row: KeyRow): Caller => ({
   accountId: row.account_id,
   accountState: row.account_state,
   groupName: row.group_name,
-  models: row.models === null ? undefined : new Set(row.models),
+  isGroupAllowed: row.team_groups?.includes(row.group_name) ?? true,
+  models: modelsOf(row),
   strict: row.strict,
   storesResponses: !row.never_stores,
-  networks: row.networks === null ? undefined : new Networks(row.networks),
+  networks: networksIn(row.networks),
+  teamNetworks: networksIn(row.team_networks),
   keyLimits: limitsIn({
     requestsPerMinute: row.requests_per_minute,
     tokensPerMinute: row.tokens_per_minute,
@@ -94,6 +103,15 @@ const callerOf = (row: KeyRow): Caller => ({
     concurrency: row.account_concurrency,
   }),
 });
+
+/** The models that both the key and its team allow. */
+function modelsOf({ models, team_models: ofTeam }: KeyRow): ReadonlySet<string> | undefined {
+  if (models === null || ofTeam === null) return models === ofTeam ? undefined : new Set(models ?? ofTeam);
+  return new Set(models.filter((model) => ofTeam.includes(model)));
+}
+
+const networksIn = (networks: readonly string[] | null): Networks | undefined =>
+  networks === null ? undefined : new Networks(networks);
 
 /**
  * Finds callers by secret, from a cache where possible. Changes of keys and accounts invalidate it in all processes by

@@ -55,7 +55,7 @@ const SELECT = (filter: string, order: string): string => `
                  SELECT p.budget, coalesce(b.used, 0)
                    FROM (VALUES ('day', k.daily_budget), ('week', k.weekly_budget), ('month', k.monthly_budget))
                      AS p (period, budget)
-                   LEFT JOIN key_budgets b ON b.key_id = k.id AND b.period = p.period
+                   LEFT JOIN budgets b ON b.holder_id = k.id AND b.period = p.period
                     AND b.period_start = budget_period_start(p.period, now())) l
           WHERE l.top IS NOT NULL) f
        CROSS JOIN LATERAL (

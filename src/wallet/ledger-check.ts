@@ -112,16 +112,16 @@ const ALLOWANCE_RULES: readonly LedgerRule[] = [
 
 /** Amounts of calls per budget: one row per call and budget. */
 const inBudgets = (table: 'open_calls' | 'calls', amount: string): string => `
-  SELECT c.key_id, p.period, p.start, c.${amount} AS amount
-    FROM ${table} c,
-         LATERAL (VALUES ('day', c.budget_day), ('week', c.budget_week), ('month', c.budget_month)) AS p (period, start)
-   WHERE p.start IS NOT NULL`;
+  SELECT split_part(n, ' ', 1) AS holder_id, split_part(n, ' ', 2) AS period, split_part(n, ' ', 3) AS start,
+         c.${amount} AS amount
+    FROM ${table} c, unnest(budget_names(c.key_id, c.budget_day, c.budget_week, c.budget_month, c.member_id, c.team_id,
+                                         c.counted_on)) n`;
 
 /** Compares a stored figure of each budget with the sum over its calls. */
 const budgetsDiffering = (figure: 'held' | 'used', counted: string): string =>
   differing(
-    `SELECT key_id || ', ' || period || ' from ' || period_start AS subject, ${figure} AS figure FROM key_budgets`,
-    `SELECT c.key_id || ', ' || c.period || ' from ' || c.start AS subject, sum(c.amount) AS figure
+    `SELECT holder_id || ', ' || period || ' from ' || period_start AS subject, ${figure} AS figure FROM budgets`,
+    `SELECT c.holder_id || ', ' || c.period || ' from ' || c.start AS subject, sum(c.amount) AS figure
        FROM (${counted}) c GROUP BY 1`,
   );
 
@@ -131,6 +131,46 @@ const budgetsDiffering = (figure: 'held' | 'used', counted: string): string =>
  */
 const DROPPED_UNTIL = `(SELECT (max(month) + interval '1 month') AT TIME ZONE 'UTC' FROM dropped_calls)`;
 const EARLIER = `'by the entries of dropped months'`;
+
+/** Spending of organizations by member and team. */
+const ORGANIZATION_RULES: readonly LedgerRule[] = [
+  {
+    what: 'The part of a ledger line',
+    source: 'its calls cost',
+    unit: 'usd',
+    sql: differing(
+      `SELECT 'of entry ' || e.id || ' of ' || p.account_id || ' for ' || p.member_id || ' ' || p.team_id AS subject, -sum(p.amount) AS figure
+         FROM ledger_line_parts p JOIN ledger_entries e ON e.id = p.entry_id
+        WHERE (e.created_at >= ${DROPPED_UNTIL}) IS NOT FALSE GROUP BY 1`,
+      `SELECT 'of entry ' || c.entry_id || ' of ' || c.account_id || ' for ' || coalesce(c.member_id, '') || ' '
+                || coalesce(c.team_id, '') AS subject, sum(c.cost) AS figure
+         FROM calls c JOIN ledger_entries e ON e.id = c.entry_id
+        WHERE c.counted_on IS NOT NULL AND (e.created_at >= ${DROPPED_UNTIL}) IS NOT FALSE GROUP BY 1`,
+    ),
+  },
+  {
+    what: 'The spending of all members of organization',
+    source: 'the ledger, without service keys, shows',
+    unit: 'usd',
+    sql: differing(
+      `SELECT m.organization_id AS subject, sum(b.used) AS figure
+         FROM members m JOIN budgets b ON b.holder_id = m.id AND b.period = 'lifetime' GROUP BY 1`,
+      `SELECT s.subject, sum(s.figure) AS figure
+         FROM (SELECT substr(l.ledger_account, 8) AS subject, -l.amount AS figure
+                 FROM ledger_lines l JOIN ledger_entries e ON e.id = l.entry_id AND e.kind = 'calls'
+                 JOIN organizations o ON l.ledger_account = 'wallet:' || o.id
+               UNION ALL
+               SELECT c.account_id, -c.cost FROM calls c JOIN organizations o ON o.id = c.account_id
+                WHERE c.member_id IS NULL
+               UNION ALL
+               SELECT d.account_id, -d.cost FROM dropped_calls d JOIN organizations o ON o.id = d.account_id
+               UNION ALL
+               SELECT m.organization_id, d.used FROM dropped_budget_use d JOIN members m ON m.id = d.holder_id
+                WHERE d.period = 'lifetime') s
+        GROUP BY 1`,
+    ),
+  },
+];
 
 /** One rule per stored amount. Sums are numeric in PostgreSQL and always integers. */
 const LEDGER_RULES: readonly LedgerRule[] = [
@@ -217,18 +257,18 @@ const LEDGER_RULES: readonly LedgerRule[] = [
     ),
   },
   {
-    what: 'The amount on hold on the budget of key',
+    what: 'The amount on hold on the budget of',
     source: 'its open calls hold',
     unit: 'usd',
     sql: budgetsDiffering('held', inBudgets('open_calls', 'hold')),
   },
   {
-    what: 'The usage of the budget of key',
+    what: 'The usage of the budget of',
     source: 'its calls cost',
     unit: 'usd',
     sql: budgetsDiffering(
       'used',
-      `${inBudgets('calls', 'cost')} UNION ALL SELECT key_id, period, period_start, used FROM dropped_budget_use`,
+      `${inBudgets('calls', 'cost')} UNION ALL SELECT holder_id, period, period_start::text, used FROM dropped_budget_use`,
     ),
   },
   {
@@ -239,6 +279,7 @@ const LEDGER_RULES: readonly LedgerRule[] = [
       SELECT call_id AS subject, '0' AS stored, call ->> 'cost' AS expected
         FROM settlement_failures WHERE resolved_at IS NULL ORDER BY failed_at`,
   },
+  ...ORGANIZATION_RULES,
   ...ALLOWANCE_RULES,
   ...PAYMENT_RULES,
 ];

@@ -148,7 +148,7 @@ describe('mails of alerts', () => {
       await world.set({ walletBelow: parseUsd('20') });
       await world.get(ThresholdWatch).scan();
       await world.query('UPDATE alert_looks SET next_at = now()');
-      await world.query('ALTER TABLE key_budgets RENAME TO gone');
+      await world.query('ALTER TABLE budgets RENAME TO gone');
       await start();
       await world.mailbox.latestTo('ann@example.com');
       expect(world.subjects).toEqual([LOW]);

@@ -23,7 +23,7 @@ describe('budgets of a key', () => {
   };
   const budgets = async (): Promise<Budget[]> => {
     const rows = await bench.query<Record<keyof Budget, string>>(
-      'SELECT period, period_start::text, used, held FROM key_budgets ORDER BY period, period_start',
+      'SELECT period, period_start::text, used, held FROM budgets ORDER BY period, period_start',
     );
     return rows.map((row) => ({ ...row, used: BigInt(row.used), held: BigInt(row.held) }));
   };
@@ -34,7 +34,7 @@ describe('budgets of a key', () => {
                              budget_month = budget_month - interval '2 months'`,
     );
     await bench.query(
-      `UPDATE key_budgets SET period_start = CASE period WHEN 'day' THEN period_start - 40 WHEN 'week' THEN period_start - 42
+      `UPDATE budgets SET period_start = CASE period WHEN 'day' THEN period_start - 40 WHEN 'week' THEN period_start - 42
                                              ELSE (period_start - interval '2 months')::date END`,
     );
   };
@@ -42,7 +42,7 @@ describe('budgets of a key', () => {
     await bench.query(
       `WITH gone AS (DELETE FROM open_calls WHERE id = $1 RETURNING *),
             keys AS (UPDATE api_keys k SET held = k.held - gone.hold FROM gone WHERE k.id = gone.key_id),
-            none AS (DELETE FROM key_budgets)
+            none AS (DELETE FROM budgets)
        UPDATE wallets w SET held = w.held - gone.hold, holds = w.holds - 1 FROM gone WHERE w.account_id = gone.account_id`,
       [id],
     );
@@ -167,7 +167,7 @@ describe('budgets of a key', () => {
     await limit({ daily: 100n });
     const call = await bench.opened(100n);
     await bench.query('UPDATE api_keys SET daily_budget = NULL');
-    await bench.query('UPDATE key_budgets SET "limit" = NULL');
+    await bench.query('UPDATE budgets SET "limit" = NULL');
     const after = await bench.opened(300n);
     for (const [request, cost] of [
       [before, 80n],
@@ -183,12 +183,12 @@ describe('budgets of a key', () => {
   it('are checked: the ledger check finds a figure that is not what its calls say', async () => {
     await limit({ daily: 100_000_000n });
     await bench.opened(50_000_000n);
-    await bench.query('UPDATE key_budgets SET used = 10000000, held = 40000000');
+    await bench.query('UPDATE budgets SET used = 10000000, held = 40000000');
     const [{ period_start: start }] = (await budgets()) as [Budget];
     await expect(bench.check()).resolves.toMatchObject({
       differences: [
-        `The amount on hold on the budget of key ${bench.keyId}, day from ${start} is $0.04, but its open calls hold $0.05`,
-        `The usage of the budget of key ${bench.keyId}, day from ${start} is $0.01, but its calls cost $0`,
+        `The amount on hold on the budget of ${bench.keyId}, day from ${start} is $0.04, but its open calls hold $0.05`,
+        `The usage of the budget of ${bench.keyId}, day from ${start} is $0.01, but its calls cost $0`,
       ],
     });
   });
@@ -196,9 +196,9 @@ describe('budgets of a key', () => {
   it('are kept by the database itself', async () => {
     await limit({ daily: 100n });
     await bench.opened(50n);
-    await expect(bench.query('UPDATE key_budgets SET used = 51')).rejects.toThrow('key_budget_use_is_within_limit');
-    await expect(bench.query('UPDATE key_budgets SET "limit" = 49')).rejects.toThrow('key_budget_use_is_within_limit');
-    await expect(bench.query('UPDATE key_budgets SET held = -1')).rejects.toThrow('key_budget_held_is_not_negative');
+    await expect(bench.query('UPDATE budgets SET used = 51')).rejects.toThrow('budget_use_is_within_limit');
+    await expect(bench.query('UPDATE budgets SET "limit" = 49')).rejects.toThrow('budget_use_is_within_limit');
+    await expect(bench.query('UPDATE budgets SET held = -1')).rejects.toThrow('budget_held_is_not_negative');
     await expect(bench.query('UPDATE api_keys SET daily_budget = -1')).rejects.toThrow('key_budget_is_not_negative');
   });
 });

@@ -35,14 +35,14 @@ describe('budgets of keys', () => {
   /** What calls have left in the period that runs now, or so many of them ago. */
   const use = (period: string, used: string, held = '0', ago = 0): Promise<unknown> =>
     sql.query(
-      `INSERT INTO key_budgets (key_id, period, period_start, used, held, "limit")
+      `INSERT INTO budgets (holder_id, period, period_start, used, held, "limit")
        SELECT $1, $2, (budget_period_start($2, now()) - $5 * ('1 ' || $2)::interval)::date, $3, $4, b
          FROM (SELECT CASE $2 WHEN 'day' THEN daily_budget WHEN 'week' THEN weekly_budget ELSE monthly_budget END AS b
                  FROM api_keys WHERE id = $1)`,
       [id, period, parseUsd(used), parseUsd(held), ago],
     );
   const limits = async (): Promise<unknown> =>
-    (await sql.query<{ limit: string | null }[]>('SELECT "limit" FROM key_budgets ORDER BY period, period_start')).map(
+    (await sql.query<{ limit: string | null }[]>('SELECT "limit" FROM budgets ORDER BY period, period_start')).map(
       ({ limit }) => limit,
     );
 

@@ -93,7 +93,7 @@ describe("an account's own keys", () => {
       const id = await aKey({ quota: parseUsd('10') });
       await sql.query('UPDATE api_keys SET used = 1500000000, held = 500000000');
       await sql.query(
-        `INSERT INTO key_budgets (key_id, period, period_start, used, "limit")
+        `INSERT INTO budgets (holder_id, period, period_start, used, "limit")
          VALUES ($1, 'day', budget_period_start('day', now()), 1500000000, NULL)`,
         [id],
       );

@@ -99,7 +99,7 @@ describe("an account's own keys", () => {
       sql.query('UPDATE api_keys SET used = $2 WHERE id = $1', [id, parseUsd(used)]);
     const useBudget = (id: string, period: string, used: string, ago = 0): Promise<unknown> =>
       sql.query(
-        `INSERT INTO key_budgets (key_id, period, period_start, used, "limit")
+        `INSERT INTO budgets (holder_id, period, period_start, used, "limit")
          VALUES ($1, $2, (budget_period_start($2, now()) - $4 * ('1 ' || $2)::interval)::date, $3, NULL)`,
         [id, period, parseUsd(used), ago],
       );

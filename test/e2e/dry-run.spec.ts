@@ -110,7 +110,7 @@ describe('the routing dry run', () => {
       relay.get(DataSource).query(
         `SELECT (SELECT jsonb_agg(w) FROM wallets w) AS wallets, (SELECT jsonb_agg(k ORDER BY k.id) FROM api_keys k) AS keys,
                 (SELECT count(*) FROM open_calls) AS open, (SELECT count(*) FROM calls) AS calls,
-                (SELECT count(*) FROM key_budgets) AS budgets`,
+                (SELECT count(*) FROM budgets) AS budgets`,
       );
     await relay.get(ApiKeyService).setBudgets(caller.keyId, { daily: 1_000_000_000n } as never);
     const before = await state();

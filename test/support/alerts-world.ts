@@ -124,6 +124,6 @@ export class AlertsWorld {
   /** The same of its budgets, in the periods that run; of none more than all. */
   async useBudgets(keyId: string, usd: string): Promise<void> {
     await this.query('SELECT open_key_budgets(ARRAY[$1])', [keyId]);
-    await this.query('UPDATE key_budgets SET used = least($2, "limit") WHERE key_id = $1', [keyId, parseUsd(usd)]);
+    await this.query('UPDATE budgets SET used = least($2, "limit") WHERE holder_id = $1', [keyId, parseUsd(usd)]);
   }
 }

@@ -57,8 +57,8 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
     bench.query<Row>('SELECT id, paid_at, taken_back FROM top_ups WHERE account_id = ANY ($1)', accounts),
     bench.query<Row>('SELECT id, quota, used, held FROM api_keys WHERE id = ANY ($1)', keys),
     bench.query<Row>(
-      `SELECT key_id, period, used, held, "limit" FROM key_budgets
-        WHERE key_id = ANY ($1) AND (used > 0 OR held > 0) ORDER BY period_start DESC`,
+      `SELECT holder_id AS key_id, period, used, held, "limit" FROM budgets
+        WHERE holder_id = ANY ($1) AND (used > 0 OR held > 0) ORDER BY period_start DESC`,
       keys,
     ),
     bench.query<Row>('SELECT id, hold FROM open_calls WHERE account_id = ANY ($1)', accounts),

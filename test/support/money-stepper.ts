@@ -180,8 +180,8 @@ export class MoneyStepper {
       await this.bench.query(
         `WITH asked AS (SELECT * FROM json_to_recordset($1) AS r (key text, budget bigint)),
               keys AS (UPDATE api_keys k SET ${column} = asked.budget FROM asked WHERE k.id = asked.key)
-         UPDATE key_budgets b SET "limit" = asked.budget FROM asked
-          WHERE b.key_id = asked.key AND b.period = $2 AND b.period_start = budget_period_start($2, now())`,
+         UPDATE budgets b SET "limit" = asked.budget FROM asked
+          WHERE b.holder_id = asked.key AND b.period = $2 AND b.period_start = budget_period_start($2, now())`,
         [JSON.stringify(rows), period],
       );
     }
@@ -200,7 +200,7 @@ export class MoneyStepper {
             gone AS (DELETE FROM open_calls o USING lost WHERE o.id = lost.id AND lost.gone),
             kept AS (UPDATE open_calls o SET hold = o.hold - lost.lost FROM lost WHERE o.id = lost.id AND NOT lost.gone),
             keys AS (UPDATE api_keys k SET held = k.held - lost.lost FROM lost WHERE k.id = lost.key_id),
-            budgets AS (UPDATE key_budgets b SET held = b.held - lost.lost FROM lost WHERE b.key_id = lost.key_id AND
+            budgets AS (UPDATE budgets b SET held = b.held - lost.lost FROM lost WHERE b.holder_id = lost.key_id AND
               (b.period, b.period_start) IN (('day', budget_day), ('week', budget_week), ('month', budget_month)))
        UPDATE wallets w SET held = w.held - lost.lost, holds = w.holds - lost.gone::int FROM lost
         WHERE w.account_id = lost.account_id`,
@@ -224,9 +224,9 @@ export class MoneyStepper {
       [-39_960, -5994, -2398],
     ]) {
       await this.bench.query(
-        `UPDATE key_budgets SET period_start = CASE period WHEN 'day' THEN period_start - $2::int
+        `UPDATE budgets SET period_start = CASE period WHEN 'day' THEN period_start - $2::int
             WHEN 'week' THEN period_start - 7 * $3::int ELSE (period_start - make_interval(months => $4))::date END
-          WHERE key_id = ANY ($1)`,
+          WHERE holder_id = ANY ($1)`,
         [...keys, days, weeks, months],
       );
     }

@@ -33,8 +33,8 @@ const UPDATE_CROSSINGS = `
      CROSS JOIN LATERAL (VALUES ('day', k.daily_budget), ('week', k.weekly_budget), ('month', k.monthly_budget))
         AS p (period, budget)
      -- One row, by its key: there is one for each period that ever was.
-     CROSS JOIN LATERAL (SELECT period_start, used FROM key_budgets
-                          WHERE key_id = k.id AND period = p.period AND period_start = budget_period_start(p.period, now())
+     CROSS JOIN LATERAL (SELECT period_start, used FROM budgets
+                          WHERE holder_id = k.id AND period = p.period AND period_start = budget_period_start(p.period, now())
                           LIMIT 1) b
      WHERE p.budget > 0
   ),

@@ -47,9 +47,9 @@ export const ADMISSION = [
   'ceiling',
 ] as const satisfies readonly (keyof AdmissionRequest)[];
 
-/** The wallet or budget that lacks money. */
-export type ShortFunds = 'wallet' | 'key' | 'budget';
-export type BudgetPeriod = 'day' | 'week' | 'month';
+/** What lacks money: the wallet, the quota or a budget of the key, or a budget of the member or team of the key. */
+export type ShortFunds = 'wallet' | 'key' | 'budget' | 'member' | 'team';
+export type BudgetPeriod = 'day' | 'week' | 'month' | 'lifetime';
 
 export type AdmissionOutcome = 'admitted' | 'stale' | 'key_state' | 'account_state' | 'owed' | ShortFunds;
 
@@ -71,9 +71,10 @@ export interface AdmissionResult extends FundsLeft {
   readonly hold: bigint;
 }
 
-/** Whether the wallet, the key or a budget does not have enough. */
-export const isShort = ({ outcome }: AdmissionResult): boolean =>
-  outcome === 'wallet' || outcome === 'key' || outcome === 'budget';
+const SHORT: ReadonlySet<string> = new Set(['wallet', 'key', 'budget', 'member', 'team'] satisfies ShortFunds[]);
+
+/** Whether the wallet or a budget does not have enough. */
+export const isShort = ({ outcome }: AdmissionResult): boolean => SHORT.has(outcome);
 
 /** Requests a larger hold for a running call. */
 export interface ExtensionRequest {
@@ -206,7 +207,7 @@ export class FundsQueue {
 const isPassing = (result: AdmissionResult, { minimum }: AdmissionRequest): boolean =>
   isShort(result) && result.onHold > 0n && result.free + result.onHold >= BigInt(minimum);
 
-/** The account or key that lacks money. */
+/** The queue of a call that lacks money. A member's keys do not wait for each other: they poll. */
 const shortOf = ({ outcome }: AdmissionResult, { account_id, key_id }: AdmissionRequest): string =>
   outcome === 'wallet' ? account_id : key_id;
 

@@ -1,7 +1,8 @@
 import { AppError, formatUsd } from '../../platform/shared/index.js';
 import type { AdmissionResult, ExtensionOutcome, FundsLeft, ShortFunds } from './admission.js';
 
-const BUDGET = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
+const BUDGET = { day: 'daily budget', week: 'weekly budget', month: 'monthly budget', lifetime: 'budget' } as const;
+const PERIOD_TEXT = { day: 'every day', week: 'every Monday', month: 'on the first day of each month' } as const;
 
 /** The wallet, the key or a budget cannot pay for the call. Says which, what is left and what is needed. */
 export class InsufficientQuota extends AppError {
@@ -11,7 +12,7 @@ export class InsufficientQuota extends AppError {
     const passing = left.free + left.onHold >= minimum;
     super(
       'insufficient_quota',
-      `insufficient quota: ${ownerText(source, left, `the key “${keyName}”`)} has ${leftText(source, left)} and this call needs at least $${formatUsd(minimum)}. ${adviceText(source, passing)}`,
+      `insufficient quota: ${ownerText(source, left, `the key “${keyName}”`)} has ${leftText(source, left)} and this call needs at least $${formatUsd(minimum)}. ${adviceText(source, passing, left.period)}`,
       passing ? { shouldRetry: true, retryAfterSeconds: 1 } : { shouldRetry: false },
     );
   }
@@ -37,6 +38,8 @@ export function refusalOf(result: AdmissionResult, minimum: bigint, keyName: str
     case 'wallet':
     case 'key':
     case 'budget':
+    case 'member':
+    case 'team':
       return new InsufficientQuota(result.outcome, result, minimum, keyName);
     case 'owed':
       return new AccountOwes(result);
@@ -52,7 +55,9 @@ export function refusalOf(result: AdmissionResult, minimum: bigint, keyName: str
 
 function ownerText(source: ShortFunds, { period }: FundsLeft, key: string): string {
   if (source === 'wallet') return 'your wallet';
-  return source === 'key' || period === undefined ? `the quota of ${key}` : `the ${BUDGET[period]} budget of ${key}`;
+  if (source === 'key' || period === undefined) return `the quota of ${key}`;
+  if (source === 'member') return `your ${BUDGET[period]} in this organization`;
+  return source === 'team' ? `the ${BUDGET[period]} of your team` : `the ${BUDGET[period]} of ${key}`;
 }
 
 function leftText(source: ShortFunds, { free, onHold, holds }: FundsLeft): string {
@@ -63,12 +68,14 @@ function leftText(source: ShortFunds, { free, onHold, holds }: FundsLeft): strin
   return `${left} ($${formatUsd(onHold)} more is on hold for ${calls})`;
 }
 
-function adviceText(source: ShortFunds, passing: boolean): string {
+function adviceText(source: ShortFunds, passing: boolean, period: FundsLeft['period']): string {
   if (passing) return 'Retry when running calls have ended.';
   if (source === 'wallet') return 'Top up the wallet or lower the output limit.';
-  return source === 'key'
-    ? 'Raise the quota of this key or lower the output limit.'
-    : 'Wait for the next budget period, raise the budget of this key, or lower the output limit.';
+  if (source === 'key') return 'Raise the quota of this key or lower the output limit.';
+  const reset = period === undefined || period === 'lifetime' ? '' : `It resets at 00:00 UTC ${PERIOD_TEXT[period]}. `;
+  return source === 'budget'
+    ? `${reset}Raise the budget of this key or lower the output limit.`
+    : `${reset}Ask an administrator of the organization to raise it, or lower the output limit.`;
 }
 
 /** A stream has reached what its money can pay for. */

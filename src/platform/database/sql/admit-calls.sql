@@ -1,12 +1,12 @@
 -- Admits a batch of calls: places a hold for each. snapshots: the prices that the admissions reference.
 --
 -- Returns one row per call, in order: outcome 'admitted' with its hold; 'stale' when the process used an old key or
--- catalog; 'key_state', 'account_state', 'owed', 'wallet', 'key' or 'budget' when that refused it. free and on_hold are
--- those of the wallet, or of the key or budget that refused, as this call found them; free is minus the debt of an
--- account that owes. period: of the budget that refused.
+-- catalog; 'key_state', 'account_state', 'owed', 'wallet', 'key', 'budget' (of the key), 'member' or 'team' when that
+-- refused it. free and on_hold are those of the wallet, or of the key or budget that refused, as this call found them;
+-- free is minus the debt of an account that owes. period: of the budget that refused.
 --
 -- All functions that move money lock wallets, then keys, then budgets, each by primary key, so that they cannot
--- deadlock. Sequential scans are off because a plan made while a table is small would stay after it has grown. Generic
+-- deadlock: IDs of keys sort before those of members and teams. Sequential scans are off because a plan made while a table is small would stay after it has grown. Generic
 -- plans, because PostgreSQL otherwise plans every statement for each batch, which takes as long as executing it.
 CREATE OR REPLACE FUNCTION admit_calls(batch admission[], snapshots jsonb[])
 RETURNS TABLE (outcome text, hold bigint, free bigint, on_hold bigint, holds integer, period text)
@@ -22,6 +22,13 @@ DECLARE
   wallet_taken bigint[];  wallet_count integer[];
   key_ids text[];  key_free bigint[];  key_held bigint[];  key_versions integer[];  key_usable boolean[];
   account_usable boolean[];  key_taken bigint[];
+  -- The member and team of each key; both null for most.
+  key_members text[];  key_teams text[];
+  -- Members and teams, what is free of the tightest of their budgets, and which that is. The tightest stays the same,
+  -- because a call counts in all of them.
+  holders text[];  holder_free bigint[];  holder_held bigint[];  holder_period text[];  holder_taken bigint[];
+  -- Members who left or are suspended.
+  barred text[];
   -- Keys with budgets, and the budgets of key k in the places 3k - 2 to 3k; null where it has none.
   budgeted text[];  any_budget boolean;
   budget_free bigint[];  budget_held bigint[];  budget_taken bigint[];
@@ -30,6 +37,8 @@ DECLARE
   w integer;
   k integer;
   b integer;
+  member_at integer;
+  team_at integer;
 BEGIN
   -- Lock wallets in the order of their ids; all decisions below use these rows.
   SELECT array_agg(t.account_id), array_agg(t.left_over), array_agg(t.held), array_agg(t.holds), array_agg(t.owed),
@@ -43,10 +52,11 @@ BEGIN
 
   -- Then keys. The lock keeps their state and version until this commits.
   SELECT array_agg(t.id), array_agg(t.version), array_agg(t.left_over), array_agg(t.held), array_agg(t.usable),
-         array_agg(t.account_usable), array_agg(0::bigint), array_agg(t.id) FILTER (WHERE t.has_budget)
-  INTO key_ids, key_versions, key_free, key_held, key_usable, account_usable, key_taken, budgeted
+         array_agg(t.account_usable), array_agg(0::bigint), array_agg(t.id) FILTER (WHERE t.has_budget),
+         array_agg(t.member_id), array_agg(t.team_id)
+  INTO key_ids, key_versions, key_free, key_held, key_usable, account_usable, key_taken, budgeted, key_members, key_teams
   FROM (
-    SELECT t.id, t.version, t.held, coalesce(t.quota - t.used - t.held, unlimited) AS left_over,
+    SELECT t.id, t.version, t.member_id, t.team_id, t.held, coalesce(t.quota - t.used - t.held, unlimited) AS left_over,
            t.state = 'enabled' AND coalesce(t.expires_at > now(), true) AS usable, a.state = 'enabled' AS account_usable,
            num_nonnulls(t.daily_budget, t.weekly_budget, t.monthly_budget) > 0 AS has_budget
     FROM api_keys t JOIN accounts a ON a.id = t.account_id
@@ -63,16 +73,40 @@ BEGIN
     budget_held := budget_free;
     budget_taken := array_fill(0::bigint, ARRAY[3 * cardinality(key_ids)]);
     FOR locked IN
-      SELECT t.key_id, array_position(periods, t.period) AS place, t.held, t."limit" - t.used - t.held AS left_over
-      FROM key_budgets t
-      WHERE t.key_id = ANY (budgeted) AND t.period_start = starts[array_position(periods, t.period)]
+      SELECT t.holder_id, array_position(periods, t.period) AS place, t.held, t."limit" - t.used - t.held AS left_over
+      FROM budgets t
+      WHERE t.holder_id = ANY (budgeted) AND t.period_start = starts[array_position(periods, t.period)]
         AND t."limit" IS NOT NULL
-      ORDER BY t.key_id, t.period, t.period_start FOR UPDATE
+      ORDER BY t.holder_id, t.period, t.period_start FOR UPDATE
     LOOP
-      b := 3 * array_position(key_ids, locked.key_id) - 3 + locked.place;
+      b := 3 * array_position(key_ids, locked.holder_id) - 3 + locked.place;
       budget_free[b] := locked.left_over;
       budget_held[b] := locked.held;
     END LOOP;
+  END IF;
+
+  -- Then those of members and teams.
+  SELECT array_agg(DISTINCT h) INTO holders FROM unnest(key_members || key_teams) h WHERE h IS NOT NULL;
+  IF holders IS NOT NULL THEN
+    PERFORM open_member_budgets(holders);
+    holder_free := array_fill(unlimited, ARRAY[cardinality(holders)]);
+    holder_held := array_fill(0::bigint, ARRAY[cardinality(holders)]);
+    holder_taken := holder_held;
+    holder_period := array_fill(NULL::text, ARRAY[cardinality(holders)]);
+    FOR locked IN
+      SELECT t.holder_id, t.period, t.held, t."limit" - t.used - t.held AS left_over
+      FROM budgets t
+      WHERE t.holder_id = ANY (holders) AND t.period_start = budget_period_start(t.period, now())
+      ORDER BY t.holder_id, t.period, t.period_start FOR UPDATE
+    LOOP
+      b := array_position(holders, locked.holder_id);
+      IF locked.left_over < holder_free[b] THEN
+        holder_free[b] := locked.left_over;  holder_held[b] := locked.held;  holder_period[b] := locked.period;
+      END IF;
+    END LOOP;
+    SELECT coalesce(array_agg(t.id), '{}') INTO barred
+    FROM members t JOIN accounts a ON a.id = t.account_id
+    WHERE t.id = ANY (holders) AND NOT (t.state = 'active' AND a.state = 'enabled');
   END IF;
 
   SELECT version INTO catalog_now FROM catalog_state;
@@ -83,7 +117,7 @@ BEGIN
     hold := NULL;  free := wallet_free[w];  on_hold := wallet_held[w];  holds := wallet_holds[w];  period := NULL;
     IF w IS NULL OR k IS NULL OR NOT key_usable[k] THEN
       outcome := 'key_state';
-    ELSIF NOT account_usable[k] THEN
+    ELSIF NOT account_usable[k] OR key_members[k] = ANY (barred) THEN
       outcome := 'account_state';
     ELSIF wallet_owed[w] > 0 THEN
       outcome := 'owed';  free := -wallet_owed[w];
@@ -94,6 +128,11 @@ BEGIN
       hold := least(asked.ceiling, greatest(asked.base, asked.prompt + free / 8), free, key_free[k]);
       IF any_budget THEN
         hold := least(hold, budget_free[3 * k - 2], budget_free[3 * k - 1], budget_free[3 * k]);
+      END IF;
+      IF holders IS NOT NULL THEN
+        member_at := array_position(holders, key_members[k]);
+        team_at := array_position(holders, key_teams[k]);
+        hold := least(hold, holder_free[member_at], holder_free[team_at]);
       END IF;
       -- A call that does not fit takes nothing from the calls after it.
       IF hold < asked.minimum THEN
@@ -108,6 +147,16 @@ BEGIN
               outcome := 'budget';  free := budget_free[b];  on_hold := budget_held[b];  period := periods[p];
             END IF;
           END LOOP;
+        END IF;
+        IF holders IS NOT NULL THEN
+          b := member_at;
+          IF holder_free[b] < free THEN
+            outcome := 'member';  free := holder_free[b];  on_hold := holder_held[b];  period := holder_period[b];
+          END IF;
+          b := team_at;
+          IF holder_free[b] < free THEN
+            outcome := 'team';  free := holder_free[b];  on_hold := holder_held[b];  period := holder_period[b];
+          END IF;
         END IF;
         hold := NULL;
       ELSE
@@ -131,6 +180,13 @@ BEGIN
           weeks[b] := CASE WHEN budget_free[3 * k - 1] IS NOT NULL THEN starts[2] END;
           months[b] := CASE WHEN budget_free[3 * k] IS NOT NULL THEN starts[3] END;
         END IF;
+        IF holders IS NOT NULL THEN
+          FOREACH b IN ARRAY array_remove(ARRAY[member_at, team_at], NULL) LOOP
+            IF holder_free[b] <> unlimited THEN holder_free[b] := holder_free[b] - hold; END IF;
+            holder_held[b] := holder_held[b] + hold;
+            holder_taken[b] := holder_taken[b] + hold;
+          END LOOP;
+        END IF;
       END IF;
     END IF;
     granted := granted || hold;
@@ -138,11 +194,17 @@ BEGIN
   END LOOP;
 
   IF any_budget THEN
-    UPDATE key_budgets t SET held = t.held + n.taken
+    UPDATE budgets t SET held = t.held + n.taken
     FROM (SELECT key_ids[(u.place + 2) / 3] AS key_id, (u.place - 1) % 3 + 1 AS p, u.taken
           FROM unnest(budget_taken) WITH ORDINALITY AS u (taken, place)) AS n
-    WHERE t.key_id = n.key_id AND t.period = periods[n.p] AND t.period_start = starts[n.p] AND n.taken > 0
+    WHERE t.holder_id = n.key_id AND t.period = periods[n.p] AND t.period_start = starts[n.p] AND n.taken > 0
       AND t."limit" IS NOT NULL;
+  END IF;
+
+  IF holders IS NOT NULL THEN
+    UPDATE budgets t SET held = t.held + n.taken
+    FROM unnest(holders, holder_taken) AS n (id, taken)
+    WHERE t.holder_id = n.id AND t.period_start = budget_period_start(t.period, now()) AND n.taken > 0;
   END IF;
 
   -- One statement writes the rest, because each has a cost. Each row is written once, with its sum: UPDATE … FROM with
@@ -157,10 +219,11 @@ BEGIN
     WHERE t.id = n.id AND n.taken > 0
   )
   INSERT INTO open_calls (id, account_id, key_id, hold, process_id, model, created_at, group_name, protocol, stream,
-    effort, ip, snapshot, budget_day, budget_week, budget_month)
+    effort, ip, snapshot, budget_day, budget_week, budget_month, member_id, team_id, counted_on)
   SELECT c.id, c.account_id, c.key_id, granted[c.ordinality], c.process_id, c.model, c.created_at, c.group_name,
     c.protocol, c.stream, c.effort, c.ip, snapshots[c.snapshot], days[c.ordinality], weeks[c.ordinality],
-    months[c.ordinality]
-  FROM unnest(batch) WITH ORDINALITY AS c
+    months[c.ordinality], key_members[n.k], key_teams[n.k],
+    CASE WHEN coalesce(key_members[n.k], key_teams[n.k]) IS NOT NULL THEN budget_period_start('day', now()) END
+  FROM unnest(batch) WITH ORDINALITY AS c, LATERAL (SELECT array_position(key_ids, c.key_id) AS k) n
   WHERE granted[c.ordinality] IS NOT NULL;
 END $$;

@@ -37,11 +37,10 @@ BEGIN
    WHERE c.created_at >= first AND c.created_at < behind
    GROUP BY 1, 3, 4;
 
-  INSERT INTO dropped_budget_use AS d (key_id, period, period_start, used)
-  SELECT c.key_id, p.period, p.start, sum(c.cost)
-    FROM calls c,
-         LATERAL (VALUES ('day', c.budget_day), ('week', c.budget_week), ('month', c.budget_month)) AS p (period, start)
-   WHERE c.created_at >= first AND c.created_at < behind AND p.start IS NOT NULL
+  INSERT INTO dropped_budget_use AS d (holder_id, period, period_start, used)
+  SELECT b.holder_id, b.period, b.period_start, sum(c.cost)
+    FROM calls c, LATERAL budgets_of(c) b
+   WHERE c.created_at >= first AND c.created_at < behind
    GROUP BY 1, 2, 3
   ON CONFLICT ON CONSTRAINT dropped_budget_use_key DO UPDATE SET used = d.used + excluded.used;
 

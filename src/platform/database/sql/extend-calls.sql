@@ -1,8 +1,8 @@
 -- Raises the holds of a batch of running calls, with the same locks in the same order as admit_calls.
 --
 -- Returns one row per call, in order: outcome 'extended' with the amount granted, at most the amount wanted; 'closed'
--- if the call has been settled or swept; 'key_state', 'account_state', 'owed', 'wallet', 'key' or 'budget' if that
--- refused it and nothing was granted. free, on_hold, holds and period are as in admit_calls.
+-- if the call has been settled or swept; 'key_state', 'account_state', 'owed', 'wallet', 'key', 'budget',
+-- 'member' or 'team' if that refused it and nothing was granted. free, on_hold, holds and period are as in admit_calls.
 --
 -- The hold becomes held + want, or as much of it as is available. A row that is behind its process (the server crashed
 -- and lost an extension) catches up, and one that is ahead (a response was lost) is not raised twice. A missing row has
@@ -12,7 +12,6 @@ RETURNS TABLE (outcome text, granted bigint, free bigint, on_hold bigint, holds 
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   unlimited CONSTANT bigint := 9223372036854775807;
-  periods CONSTANT text[] := '{day,week,month}';
   locked record;
   lost record;
   asked extension;
@@ -20,14 +19,18 @@ DECLARE
   wallet_taken bigint[];  wallet_count integer[];
   key_ids text[];  key_free bigint[];  key_held bigint[];  key_usable boolean[];  account_usable boolean[];
   key_taken bigint[];
-  -- Budgets by the name '<key> <period> <its first day>'.
+  -- Budgets by name, as in budget_names.
   budgets text[] := '{}';  budget_free bigint[] := '{}';  budget_held bigint[] := '{}';  budget_taken bigint[] := '{}';
   open_ids text[];  open_keys text[];  open_holds bigint[];  open_taken bigint[];
   open_days date[];  open_weeks date[];  open_months date[];
+  open_members text[];  open_teams text[];  open_dates date[];
+  -- Members who left or are suspended.
+  barred text[];
   -- The calls in open_ids that have no row.
   lost_ids text[] := '{}';
   any_budget boolean;
   names text[];
+  name text;
   more bigint;
   w integer;
   k integer;
@@ -56,8 +59,9 @@ BEGIN
 
   -- Rows of open calls are only changed with a lock on their wallet, so these stay as they are.
   SELECT coalesce(array_agg(t.id), '{}'), array_agg(t.key_id), array_agg(t.hold), array_agg(t.budget_day),
-         array_agg(t.budget_week), array_agg(t.budget_month)
-  INTO open_ids, open_keys, open_holds, open_days, open_weeks, open_months
+         array_agg(t.budget_week), array_agg(t.budget_month), array_agg(t.member_id), array_agg(t.team_id),
+         array_agg(t.counted_on)
+  INTO open_ids, open_keys, open_holds, open_days, open_weeks, open_months, open_members, open_teams, open_dates
   FROM open_calls t WHERE t.id IN (SELECT c.id FROM unnest(batch) c);
 
   -- A call without a row has been settled, or its row was lost.
@@ -71,30 +75,36 @@ BEGIN
       open_ids := open_ids || lost.id;
       open_keys := open_keys || lost.key_id;
       open_holds := open_holds || 0::bigint;
-      SELECT open_days || c.day, open_weeks || c.week, open_months || c.month INTO open_days, open_weeks, open_months
-      FROM current_budgets(lost.key_id) c;
+      SELECT open_days || c.day, open_weeks || c.week, open_months || c.month, open_members || c.member_id,
+             open_teams || c.team_id, open_dates || c.counted_on
+      INTO open_days, open_weeks, open_months, open_members, open_teams, open_dates
+      FROM current_counts(lost.key_id) c;
     END LOOP;
   END IF;
   open_taken := array_fill(0::bigint, ARRAY[cardinality(open_ids)]);
 
   -- Budgets are those that the calls were admitted under, not those of the current period.
-  any_budget := num_nonnulls(VARIADIC open_days || open_weeks || open_months) > 0;
+  any_budget := num_nonnulls(VARIADIC open_days || open_weeks || open_months || open_dates) > 0;
   IF any_budget THEN
     FOR locked IN
-      SELECT t.key_id || ' ' || t.period || ' ' || t.period_start AS name, t.held,
+      SELECT t.holder_id || ' ' || t.period || ' ' || t.period_start AS name, t.held,
              coalesce(t."limit" - t.used - t.held, unlimited) AS left_over
-      FROM key_budgets t
-      WHERE (t.key_id, t.period, t.period_start) IN (
-        SELECT c.key_id, p.period, p.start
-        FROM unnest(open_keys, open_days, open_weeks, open_months) AS c (key_id, d, w, m),
-          LATERAL (VALUES ('day', c.d), ('week', c.w), ('month', c.m)) AS p (period, start))
-      ORDER BY t.key_id, t.period, t.period_start FOR UPDATE
+      FROM budgets t
+      WHERE (t.holder_id, t.period, t.period_start) IN (
+        SELECT split_part(u.budget, ' ', 1), split_part(u.budget, ' ', 2), split_part(u.budget, ' ', 3)::date
+        FROM unnest(open_keys, open_days, open_weeks, open_months, open_members, open_teams, open_dates)
+          AS c (key_id, d, w, m, member_id, team_id, counted_on),
+          unnest(budget_names(c.key_id, c.d, c.w, c.m, c.member_id, c.team_id, c.counted_on)) AS u (budget))
+      ORDER BY t.holder_id, t.period, t.period_start FOR UPDATE
     LOOP
       budgets := budgets || locked.name;
       budget_free := budget_free || locked.left_over;
       budget_held := budget_held || locked.held;
       budget_taken := budget_taken || 0::bigint;
     END LOOP;
+    SELECT array_agg(t.id) INTO barred
+    FROM members t JOIN accounts a ON a.id = t.account_id
+    WHERE t.id = ANY (open_members) AND NOT (t.state = 'active' AND a.state = 'enabled');
   END IF;
 
   FOREACH asked IN ARRAY batch LOOP
@@ -106,17 +116,17 @@ BEGIN
       outcome := 'closed';
     ELSIF w IS NULL OR k IS NULL OR NOT key_usable[k] THEN
       outcome := 'key_state';
-    ELSIF NOT account_usable[k] THEN
+    ELSIF NOT account_usable[k] OR open_members[o] = ANY (barred) THEN
       outcome := 'account_state';
     ELSIF wallet_owed[w] > 0 THEN
       outcome := 'owed';  free := -wallet_owed[w];
     ELSE
-      names := ARRAY[asked.key_id || ' day ' || open_days[o], asked.key_id || ' week ' || open_weeks[o],
-        asked.key_id || ' month ' || open_months[o]];
       more := least(asked.held + asked.want - open_holds[o], free, key_free[k]);
       IF any_budget THEN
-        FOR p IN 1 .. 3 LOOP
-          more := least(more, budget_free[array_position(budgets, names[p])]);
+        names := budget_names(asked.key_id, open_days[o], open_weeks[o], open_months[o], open_members[o], open_teams[o],
+          open_dates[o]);
+        FOREACH name IN ARRAY names LOOP
+          more := least(more, budget_free[array_position(budgets, name)]);
         END LOOP;
       END IF;
       granted := least(asked.want, open_holds[o] + more - asked.held);
@@ -127,10 +137,12 @@ BEGIN
           outcome := 'key';  free := key_free[k];  on_hold := key_held[k];
         END IF;
         IF any_budget THEN
-          FOR p IN 1 .. 3 LOOP
-            b := array_position(budgets, names[p]);
+          FOREACH name IN ARRAY names LOOP
+            b := array_position(budgets, name);
             IF budget_free[b] < free THEN
-              outcome := 'budget';  free := budget_free[b];  on_hold := budget_held[b];  period := periods[p];
+              free := budget_free[b];  on_hold := budget_held[b];  period := split_part(name, ' ', 2);
+              outcome := CASE split_part(name, ' ', 1) WHEN open_members[o] THEN 'member' WHEN open_teams[o] THEN 'team'
+                ELSE 'budget' END;
             END IF;
           END LOOP;
         END IF;
@@ -150,8 +162,8 @@ BEGIN
         key_held[k] := key_held[k] + more;
         key_taken[k] := key_taken[k] + more;
         IF any_budget THEN
-          FOR p IN 1 .. 3 LOOP
-            b := array_position(budgets, names[p]);
+          FOREACH name IN ARRAY names LOOP
+            b := array_position(budgets, name);
             CONTINUE WHEN b IS NULL;
             IF budget_free[b] <> unlimited THEN budget_free[b] := budget_free[b] - more; END IF;
             budget_held[b] := budget_held[b] + more;
@@ -164,9 +176,9 @@ BEGIN
   END LOOP;
 
   IF any_budget THEN
-    UPDATE key_budgets t SET held = t.held + n.taken
+    UPDATE budgets t SET held = t.held + n.taken
     FROM unnest(budgets, budget_taken) AS n (name, taken)
-    WHERE (t.key_id, t.period, t.period_start)
+    WHERE (t.holder_id, t.period, t.period_start)
         = (split_part(n.name, ' ', 1), split_part(n.name, ' ', 2), split_part(n.name, ' ', 3)::date) AND n.taken > 0;
   END IF;
 
@@ -180,11 +192,13 @@ BEGIN
     WHERE t.id = n.id AND n.taken > 0
   ), lost_rows AS (
     INSERT INTO open_calls (id, account_id, key_id, hold, process_id, model, created_at, group_name, protocol, stream,
-      effort, ip, snapshot, budget_day, budget_week, budget_month)
+      effort, ip, snapshot, budget_day, budget_week, budget_month, member_id, team_id, counted_on)
     SELECT DISTINCT ON (c.id) c.id, c.account_id, c.key_id, n.hold, c.process_id, c.model, c.created_at, c.group_name,
-      c.protocol, c.stream, c.effort, c.ip, snapshots[c.snapshot], n.day, n.week, n.month
+      c.protocol, c.stream, c.effort, c.ip, snapshots[c.snapshot], n.day, n.week, n.month, n.member_id, n.team_id,
+      n.counted_on
     FROM unnest(batch) c
-      JOIN unnest(open_ids, open_holds, open_days, open_weeks, open_months) AS n (id, hold, day, week, month) USING (id)
+      JOIN unnest(open_ids, open_holds, open_days, open_weeks, open_months, open_members, open_teams, open_dates)
+        AS n (id, hold, day, week, month, member_id, team_id, counted_on) USING (id)
     WHERE n.hold > 0 AND c.id = ANY (lost_ids)
   )
   UPDATE open_calls t SET hold = n.hold

@@ -2,8 +2,8 @@
 -- lines: the itemized cost of each call, in the order of the batch. tries: the attempts of all of them.
 --
 -- Returns one row per call, in order: the amount collected; null if the call had been settled before. What is collected
--- is one ledger entry for the whole batch, with a line per wallet, which its calls reference. Debts are paid by a
--- second entry, named after it.
+-- is one ledger entry for the whole batch, with a line per wallet, which its calls reference. Parts of an
+-- organization's line name the members and teams. Debts are paid by a second entry, named after it.
 --
 -- A call settled before changes nothing, with one exception: if it is still open (its admission arrived after it had
 -- been abandoned), its hold is released and its row closed. For open calls this is checked only if careful is set or a
@@ -26,11 +26,14 @@ DECLARE
   known_ids text[];  known_sweeps boolean[];
   -- The budgets that calls count in: of those just closed, of those swept before, of those whose row was lost.
   counted_ids text[];  counted_keys text[];  counted_days date[];  counted_weeks date[];  counted_months date[];
+  counted_members text[];  counted_teams text[];  counted_dates date[];
   any_budget boolean;
-  -- Budgets by the name '<key> <period> <its first day>', and for each call the periods it counts in, null for most.
+  -- Budgets by name, as in budget_names, and for each call what it counts in, null for most.
   budgets text[] := '{}';  budget_free bigint[] := '{}';  budget_paid bigint[] := '{}';  budget_released bigint[] := '{}';
   days date[] := '{}';  weeks date[] := '{}';  months date[] := '{}';
+  call_members text[] := '{}';  call_teams text[] := '{}';  dates date[] := '{}';
   names text[];
+  name text;
   settled_ids text[] := '{}';
   -- The amount collected for each call; null if it had been settled before.
   taken bigint[] := '{}';
@@ -64,12 +67,15 @@ BEGIN
   -- Releases the hold stored with the call, never the one that a process remembers.
   WITH closed AS (
     DELETE FROM open_calls o USING unnest(batch) r WHERE o.id = r.id AND r.opened
-    RETURNING o.id, o.hold, o.key_id, o.budget_day, o.budget_week, o.budget_month, r.status
+    RETURNING o.id, o.hold, o.key_id, o.budget_day, o.budget_week, o.budget_month, o.member_id, o.team_id, o.counted_on,
+      r.status
   )
   SELECT coalesce(array_agg(t.id), '{}'), array_agg(t.hold), bool_or(t.status = 'interrupted'), array_agg(t.key_id),
-         array_agg(t.budget_day), array_agg(t.budget_week), array_agg(t.budget_month),
-         bool_or(num_nonnulls(t.budget_day, t.budget_week, t.budget_month) > 0)
-  INTO closed_ids, closed_holds, any_sweep, counted_keys, counted_days, counted_weeks, counted_months, any_budget
+         array_agg(t.budget_day), array_agg(t.budget_week), array_agg(t.budget_month), array_agg(t.member_id),
+         array_agg(t.team_id), array_agg(t.counted_on),
+         bool_or(num_nonnulls(t.budget_day, t.budget_week, t.budget_month, t.counted_on) > 0)
+  INTO closed_ids, closed_holds, any_sweep, counted_keys, counted_days, counted_weeks, counted_months, counted_members,
+       counted_teams, counted_dates, any_budget
   FROM closed t;
   counted_ids := closed_ids;
 
@@ -77,8 +83,11 @@ BEGIN
   IF careful OR any_sweep OR cardinality(closed_ids) < cardinality(batch) THEN
     SELECT array_agg(t.id), array_agg(t.status = 'interrupted' AND t.cost = 0), counted_ids || array_agg(t.id),
            counted_keys || array_agg(t.key_id), counted_days || array_agg(t.budget_day),
-           counted_weeks || array_agg(t.budget_week), counted_months || array_agg(t.budget_month)
-    INTO known_ids, known_sweeps, counted_ids, counted_keys, counted_days, counted_weeks, counted_months
+           counted_weeks || array_agg(t.budget_week), counted_months || array_agg(t.budget_month),
+           counted_members || array_agg(t.member_id), counted_teams || array_agg(t.team_id),
+           counted_dates || array_agg(t.counted_on)
+    INTO known_ids, known_sweeps, counted_ids, counted_keys, counted_days, counted_weeks, counted_months,
+         counted_members, counted_teams, counted_dates
     FROM unnest(batch) r, LATERAL (SELECT * FROM calls t WHERE t.id = r.id AND t.created_at = r.created_at LIMIT 1) t
     WHERE careful OR any_sweep OR r.id <> ALL (closed_ids);
     FOR locked IN
@@ -86,22 +95,25 @@ BEGIN
     LOOP
       counted_ids := counted_ids || locked.id;
       counted_keys := counted_keys || locked.key_id;
-      SELECT counted_days || t.day, counted_weeks || t.week, counted_months || t.month
-      INTO counted_days, counted_weeks, counted_months FROM current_budgets(locked.key_id) t;
+      SELECT counted_days || t.day, counted_weeks || t.week, counted_months || t.month, counted_members || t.member_id,
+             counted_teams || t.team_id, counted_dates || t.counted_on
+      INTO counted_days, counted_weeks, counted_months, counted_members, counted_teams, counted_dates
+      FROM current_counts(locked.key_id) t;
     END LOOP;
-    any_budget := num_nonnulls(VARIADIC counted_days || counted_weeks || counted_months) > 0;
+    any_budget := num_nonnulls(VARIADIC counted_days || counted_weeks || counted_months || counted_dates) > 0;
   END IF;
 
   IF any_budget THEN
     FOR locked IN
-      SELECT t.key_id || ' ' || t.period || ' ' || t.period_start AS name,
+      SELECT t.holder_id || ' ' || t.period || ' ' || t.period_start AS name,
              coalesce(t."limit" - t.used - t.held, unlimited) AS left_over
-      FROM key_budgets t
-      WHERE (t.key_id, t.period, t.period_start) IN (
-        SELECT x.key_id, p.period, p.start
-        FROM unnest(counted_keys, counted_days, counted_weeks, counted_months) AS x (key_id, d, w, m),
-          LATERAL (VALUES ('day', x.d), ('week', x.w), ('month', x.m)) AS p (period, start))
-      ORDER BY t.key_id, t.period, t.period_start FOR UPDATE
+      FROM budgets t
+      WHERE (t.holder_id, t.period, t.period_start) IN (
+        SELECT split_part(u.budget, ' ', 1), split_part(u.budget, ' ', 2), split_part(u.budget, ' ', 3)::date
+        FROM unnest(counted_keys, counted_days, counted_weeks, counted_months, counted_members, counted_teams,
+            counted_dates) AS x (key_id, d, w, m, member_id, team_id, counted_on),
+          unnest(budget_names(x.key_id, x.d, x.w, x.m, x.member_id, x.team_id, x.counted_on)) AS u (budget))
+      ORDER BY t.holder_id, t.period, t.period_start FOR UPDATE
     LOOP
       budgets := budgets || locked.name;
       budget_free := budget_free || locked.left_over;
@@ -127,20 +139,21 @@ BEGIN
       stored_hold := coalesce(closed_holds[c], 0);
       IF any_budget THEN
         n := array_position(counted_ids, done.id);
-        names := ARRAY[done.key_id || ' day ' || counted_days[n], done.key_id || ' week ' || counted_weeks[n],
-          done.key_id || ' month ' || counted_months[n]];
+        names := budget_names(done.key_id, counted_days[n], counted_weeks[n], counted_months[n], counted_members[n],
+          counted_teams[n], counted_dates[n]);
       END IF;
       IF collected IS NOT NULL THEN
         collected := least(done.cost, stored_hold + wallet_free[w]);
         IF key_free[k] <> unlimited THEN collected := least(collected, stored_hold + key_free[k]); END IF;
         IF any_budget THEN
           n := cardinality(taken) + 1;
-          FOR p IN 1 .. 3 LOOP
-            b := array_position(budgets, names[p]);
+          FOREACH name IN ARRAY names LOOP
+            b := array_position(budgets, name);
             IF budget_free[b] <> unlimited THEN collected := least(collected, stored_hold + budget_free[b]); END IF;
           END LOOP;
           b := array_position(counted_ids, done.id);
           days[n] := counted_days[b];  weeks[n] := counted_weeks[b];  months[n] := counted_months[b];
+          call_members[n] := counted_members[b];  call_teams[n] := counted_teams[b];  dates[n] := counted_dates[b];
         END IF;
       END IF;
       paid := coalesce(collected, 0);
@@ -151,8 +164,8 @@ BEGIN
       key_paid[k] := key_paid[k] + paid;
       key_released[k] := key_released[k] + stored_hold;
       IF any_budget THEN
-        FOR p IN 1 .. 3 LOOP
-          b := array_position(budgets, names[p]);
+        FOREACH name IN ARRAY names LOOP
+          b := array_position(budgets, name);
           CONTINUE WHEN b IS NULL;
           IF budget_free[b] <> unlimited THEN budget_free[b] := budget_free[b] + stored_hold - paid; END IF;
           budget_paid[b] := budget_paid[b] + paid;
@@ -198,23 +211,29 @@ BEGIN
     stream, effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens,
     completion_tokens, reasoning_tokens, cost, uncollected, upstream_cost, billing_basis, first_token_ms, duration_ms,
     attempts, ip, snapshot, lines, entry_id, budget_day, budget_week, budget_month, hold_begun_ms, hold_ms,
-    settle_wait_ms, waits, upstream_report, output_limit, transport)
+    settle_wait_ms, waits, upstream_report, output_limit, transport, member_id, team_id, counted_on)
   SELECT r.id, r.created_at, r.account_id, r.key_id, r.model, r.group_name, r.protocol, r.upstream_protocol, r.channel,
     r.stream, r.effort, r.status, r.error_reason, r.error_message, r.prompt_tokens, r.cached_tokens,
     r.cache_write_tokens, r.completion_tokens, r.reasoning_tokens, taken[r.ordinality], r.cost - taken[r.ordinality],
     r.upstream_cost, r.billing_basis, r.first_token_ms, r.duration_ms, r.attempts, r.ip, snapshots[r.snapshot],
     lines[r.ordinality], CASE WHEN taken[r.ordinality] > 0 THEN entry END, days[r.ordinality], weeks[r.ordinality],
     months[r.ordinality], r.hold_begun_ms, r.hold_ms, r.settle_wait_ms, r.waits, r.upstream_report,
-    r.output_limit, r.transport
+    r.output_limit, r.transport, call_members[r.ordinality], call_teams[r.ordinality], dates[r.ordinality]
   FROM unnest(batch) WITH ORDINALITY AS r
   WHERE taken[r.ordinality] IS NOT NULL;
 
   IF any_budget THEN
-    UPDATE key_budgets t SET used = t.used + n.paid, held = t.held - n.released
+    UPDATE budgets t SET used = t.used + n.paid, held = t.held - n.released
     FROM unnest(budgets, budget_paid, budget_released) AS n (name, paid, released)
-    WHERE (t.key_id, t.period, t.period_start)
+    WHERE (t.holder_id, t.period, t.period_start)
         = (split_part(n.name, ' ', 1), split_part(n.name, ' ', 2), split_part(n.name, ' ', 3)::date)
       AND (n.paid > 0 OR n.released > 0);
+    INSERT INTO ledger_line_parts (entry_id, account_id, member_id, team_id, amount)
+    SELECT entry, r.account_id, coalesce(call_members[r.ordinality], ''), coalesce(call_teams[r.ordinality], ''),
+      -sum(taken[r.ordinality])
+    FROM unnest(batch) WITH ORDINALITY AS r
+    WHERE taken[r.ordinality] > 0 AND dates[r.ordinality] IS NOT NULL
+    GROUP BY 1, 2, 3, 4;
   END IF;
 
   -- Money that is free now pays debts first.

@@ -1,0 +1,45 @@
+/** Roles of members; one member is the owner. */
+export const ORGANIZATION_ROLES = ['owner', 'admin', 'billing', 'member', 'viewer'] as const;
+export type OrganizationRole = (typeof ORGANIZATION_ROLES)[number];
+
+/** What a role allows in an organization. In their own account, users may do everything that these name. */
+export type Permission =
+  /** Members, teams, and spending of everyone. */
+  | 'view organization'
+  /** Members, invitations, teams, settings. */
+  | 'manage organization'
+  /** Transfer and delete. */
+  | 'own organization'
+  | 'view wallet'
+  | 'manage wallet'
+  /** Calls of all keys; without it, those of own keys. */
+  | 'view all usage'
+  /** Create, change and use own keys. */
+  | 'use keys'
+  /** Keys of all members, and service keys. */
+  | 'manage all keys';
+
+const VIEWER: readonly Permission[] = ['view organization', 'view wallet', 'view all usage'];
+const ADMIN: readonly Permission[] = [...VIEWER, 'manage organization', 'manage wallet', 'use keys', 'manage all keys'];
+
+const PERMISSIONS: Readonly<Record<OrganizationRole, ReadonlySet<Permission>>> = {
+  owner: new Set<Permission>([...ADMIN, 'own organization']),
+  admin: new Set(ADMIN),
+  billing: new Set<Permission>([...VIEWER, 'manage wallet']),
+  member: new Set<Permission>(['use keys']),
+  viewer: new Set(VIEWER),
+};
+
+/** The organization that a user works in, read with each request. */
+export interface OrganizationScope {
+  /** Also the ID of the account with the wallet, keys and calls. */
+  readonly id: string;
+  readonly name: string;
+  readonly memberId: string;
+  readonly role: OrganizationRole;
+  readonly teamId: string | undefined;
+}
+
+/** Whether a user may do something in their scope. Undefined: their own account. */
+export const allows = (organization: OrganizationScope | undefined, permission: Permission): boolean =>
+  organization === undefined || PERMISSIONS[organization.role].has(permission);
