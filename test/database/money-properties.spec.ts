@@ -22,6 +22,8 @@ const limit = fc.option(amount(150), { freq: 2 });
 const key = fc.nat({ max: 1 });
 const pick = fc.nat({ max: 30 });
 const few = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(one, { minLength: 1, maxLength: 3 });
+/** A member without a team, a team's service key, both, or neither. */
+const holders = fc.constantFrom([0], [1], [0, 1], []);
 const wish = fc
   .record({ key, minimum: amount(30), more: amount(30), extra: amount(60), prompt: amount(20) })
   .map(({ more, extra, ...rest }) => {
@@ -85,6 +87,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
+      kind: fc.constant('limitHolder' as const),
+      holder: fc.nat({ max: 1 }),
+      period: fc.nat({ max: 3 }),
+      amount: limit,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('handOver' as const), key, holders }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
       kind: fc.constant('crash' as const),
       pick,
       what: fc.constantFrom('all' as const, 'extensions' as const),
@@ -100,6 +112,13 @@ const life: fc.Arbitrary<AccountHistory> = fc.record({
     keys: fc.tuple(
       fc.record({ quota: fc.option(amount(200)), limits }),
       fc.record({ quota: fc.option(amount(200)), limits: fc.constant([null, null, null]) }),
+    ),
+    organization: fc.option(
+      fc.record({
+        limits: fc.array(fc.array(limit, { minLength: 4, maxLength: 4 }), { minLength: 2, maxLength: 2 }),
+        keys: fc.tuple(holders, holders),
+      }),
+      { nil: undefined, freq: 2 },
     ),
   }),
   steps: fc.array(step, { minLength: 1, maxLength: 30, size: 'max' }),

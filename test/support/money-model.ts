@@ -9,6 +9,8 @@ type Period = (typeof PERIODS)[number];
 
 /** One period of one budget. */
 interface ModelBudget {
+  /** What an admission that it refuses says. */
+  readonly name: 'budget' | 'member' | 'team';
   limit: bigint | null;
   used: bigint;
   held: bigint;
@@ -21,6 +23,15 @@ interface ModelKey {
   held: bigint;
   /** The budgets of now, and those of the periods before, latest first. */
   budgets: Budgets[];
+  /** The member and team of the key: their places in `holders`. */
+  holders: readonly number[];
+}
+
+/** A member or team. Its calls count in all periods, limited or not. */
+interface ModelHolder {
+  readonly lifetime: ModelBudget;
+  /** As of a key. */
+  readonly budgets: Budgets[];
 }
 
 export interface ModelCall {
@@ -67,10 +78,17 @@ export class MoneyModel {
   constructor(
     public balance: bigint,
     readonly keys: ModelKey[],
+    readonly holders: readonly ModelHolder[] = [],
   ) {}
 
-  static key(quota: bigint | null, limits: readonly (bigint | null)[]): ModelKey {
-    return { quota, used: 0n, held: 0n, budgets: [newBudgets(limits)] };
+  static key(quota: bigint | null, limits: readonly (bigint | null)[], holders: readonly number[] = []): ModelKey {
+    return { quota, used: 0n, held: 0n, budgets: [newBudgets('budget', limits)], holders };
+  }
+
+  /** @param limits of day, week, month and lifetime */
+  static holder(name: 'member' | 'team', limits: readonly (bigint | null)[]): ModelHolder {
+    const lifetime = { name, limit: limits[3] ?? null, used: 0n, held: 0n };
+    return { lifetime, budgets: [newBudgets(name, limits)] };
   }
 
   get free(): bigint {
@@ -199,10 +217,12 @@ export class MoneyModel {
   }
 
   limit(key: number, period: Period, amount: bigint | null): bigint | null {
-    const budget = this.keys[key]!.budgets[0]![period];
-    const used = budget.used + budget.held;
-    budget.limit = amount !== null && amount < used ? used : amount;
-    return budget.limit;
+    return setLimit(this.keys[key]!.budgets[0]![period], amount);
+  }
+
+  limitHolder(holder: number, period: Period | 'lifetime', amount: bigint | null): bigint | null {
+    const { lifetime, budgets } = this.holders[holder]!;
+    return setLimit(period === 'lifetime' ? lifetime : budgets[0]![period], amount);
   }
 
   quota(key: number, amount: bigint | null): bigint | null {
@@ -212,8 +232,9 @@ export class MoneyModel {
   }
 
   passTime(): void {
-    for (const { budgets } of this.keys) {
-      budgets.unshift(newBudgets(PERIODS.map((period) => budgets[0]![period].limit)));
+    for (const { budgets } of [...this.keys, ...this.holders]) {
+      const [{ day, week, month }] = budgets as [Budgets];
+      budgets.unshift(newBudgets(day.name, [day.limit, week.limit, month.limit]));
     }
   }
 
@@ -230,8 +251,13 @@ export class MoneyModel {
   }
 
   private budgetsOfNow(key: number): ModelBudget[] {
-    const now = this.keys[key]!.budgets[0]!;
-    return PERIODS.map((period) => now[period]).filter(({ limit }) => limit !== null);
+    const { budgets, holders } = this.keys[key]!;
+    const own = PERIODS.map((period) => budgets[0]![period]).filter(({ limit }) => limit !== null);
+    const shared = holders.flatMap((index) => {
+      const { lifetime, budgets: ofHolder } = this.holders[index]!;
+      return [lifetime, ...PERIODS.map((period) => ofHolder[0]![period])];
+    });
+    return [...own, ...shared];
   }
 
   /** Everything that bounds a call, and what is left of it. */
@@ -241,7 +267,7 @@ export class MoneyModel {
       { name: 'wallet', left: this.free },
       ...(quota === null ? [] : [{ name: 'key', left: quota - used - held }]),
       ...counts.flatMap((budget) =>
-        budget.limit === null ? [] : [{ name: 'budget', left: budget.limit - budget.used - budget.held }],
+        budget.limit === null ? [] : [{ name: budget.name, left: budget.limit - budget.used - budget.held }],
       ),
     ];
   }
@@ -265,7 +291,14 @@ function tightest(bounds: readonly { name: string; left: bigint }[]): string {
   return bounds.reduce((low, bound) => (bound.left < low.left ? bound : low)).name;
 }
 
-function newBudgets(limits: readonly (bigint | null)[]): Budgets {
-  const [day, week, month] = limits.map((limit) => ({ limit: limit ?? null, used: 0n, held: 0n }));
+function newBudgets(name: ModelBudget['name'], limits: readonly (bigint | null)[]): Budgets {
+  const [day, week, month] = limits.map((limit) => ({ name, limit, used: 0n, held: 0n }));
   return { day: day!, week: week!, month: month! };
+}
+
+/** Never below what is used and held. */
+function setLimit(budget: ModelBudget, amount: bigint | null): bigint | null {
+  const used = budget.used + budget.held;
+  budget.limit = amount !== null && amount < used ? used : amount;
+  return budget.limit;
 }

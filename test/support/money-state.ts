@@ -1,3 +1,4 @@
+import { newId } from '../../src/platform/shared/index.js';
 import type { BillingBench } from './billing-bench.js';
 import { PERIODS } from './money-model.js';
 import { stateText, type World } from './money-world.js';
@@ -17,6 +18,7 @@ export async function createWorlds(bench: BillingBench, worlds: readonly World[]
       month: budgets?.month.limit?.toString(),
     })),
   );
+  const organizations = worlds.filter(({ holderIds }) => holderIds.length > 0);
   await bench.query(
     `WITH asked AS (SELECT * FROM json_to_recordset($1) AS r (account text, balance bigint, key text, quota bigint,
                       day bigint, week bigint, month bigint)),
@@ -30,12 +32,58 @@ export async function createWorlds(bench: BillingBench, worlds: readonly World[]
      SELECT key, account, 'k', key::bytea, '', quota, day, week, month FROM asked`,
     [JSON.stringify(rows)],
   );
+  await createOrganizations(bench, organizations);
+  await handOver(
+    bench,
+    organizations.flatMap(({ keyIds, holderIds, model }) =>
+      keyIds.map((key, index) => ({ key, holders: model.keys[index]!.holders.map((holder) => holderIds[holder]) })),
+    ),
+  );
+}
+
+/** Turns accounts into organizations with one member, who is a person of their own, and one team. */
+async function createOrganizations(bench: BillingBench, worlds: readonly World[]): Promise<void> {
+  const rows = worlds.map(({ accountId, holderIds: [member, team], model }) => {
+    const limits = model.holders.map(({ lifetime, budgets: [now] }) =>
+      [lifetime, now!.day, now!.week, now!.month].map(({ limit }) => limit?.toString() ?? null),
+    );
+    return { account: accountId, person: newId('acc', Date.now()), member, team, limits };
+  });
+  await bench.query(
+    `WITH asked AS (SELECT * FROM json_to_recordset($1) AS r (account text, person text, member text, team text, limits bigint[])),
+          accounts AS (UPDATE accounts a SET kind = 'organization' FROM asked WHERE a.id = asked.account),
+          people AS (INSERT INTO accounts (id, email, password_hash) SELECT person, person || '@example.com', '' FROM asked),
+          organizations AS (INSERT INTO organizations (id) SELECT account FROM asked),
+          teams AS (INSERT INTO teams (id, organization_id, name, quota, daily_budget, weekly_budget, monthly_budget)
+            SELECT team, account, 't', limits[2][1], limits[2][2], limits[2][3], limits[2][4] FROM asked)
+     INSERT INTO members (id, organization_id, account_id, role, quota, daily_budget, weekly_budget, monthly_budget)
+     SELECT member, account, person, 'owner', limits[1][1], limits[1][2], limits[1][3], limits[1][4] FROM asked`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Gives keys to members and teams, by ID. */
+export async function handOver(
+  bench: BillingBench,
+  keys: readonly { readonly key: string; readonly holders: readonly (string | undefined)[] }[],
+): Promise<void> {
+  const rows = keys.map(({ key, holders }) => ({
+    key,
+    member: holders.find((id) => id?.startsWith('mem_')),
+    team: holders.find((id) => id?.startsWith('team_')),
+  }));
+  await bench.query(
+    `UPDATE api_keys k SET member_id = r.member, team_id = r.team
+       FROM json_to_recordset($1) AS r (key text, member text, team text) WHERE k.id = r.key`,
+    [JSON.stringify(rows)],
+  );
 }
 
 /** What the database says of every world, in the words of `World.expected`. */
 export async function storedStates(bench: BillingBench, worlds: readonly World[]): Promise<string[]> {
   const accounts = [worlds.map(({ accountId }) => accountId)];
   const keys = [worlds.flatMap(({ keyIds }) => keyIds)];
+  const holders = [worlds.flatMap(({ keyIds, holderIds }) => [...keyIds, ...holderIds])];
   const [wallets, ledger, monthly, months, topUps, keyRows, budgets, open, calls] = await Promise.all([
     bench.query<Row>('SELECT * FROM wallets WHERE account_id = ANY ($1)', accounts),
     bench.query<Row>(
@@ -57,9 +105,9 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
     bench.query<Row>('SELECT id, paid_at, taken_back FROM top_ups WHERE account_id = ANY ($1)', accounts),
     bench.query<Row>('SELECT id, quota, used, held FROM api_keys WHERE id = ANY ($1)', keys),
     bench.query<Row>(
-      `SELECT holder_id AS key_id, period, used, held, "limit" FROM budgets
-        WHERE holder_id = ANY ($1) AND (used > 0 OR held > 0) ORDER BY period_start DESC`,
-      keys,
+      `SELECT holder_id, period, used, held, "limit" FROM budgets
+        WHERE holder_id = ANY ($1) AND (used > 0 OR held > 0) ORDER BY period_start`,
+      holders,
     ),
     bench.query<Row>('SELECT id, hold FROM open_calls WHERE account_id = ANY ($1)', accounts),
     bench.query<Row>('SELECT id, status, cost, uncollected FROM calls WHERE account_id = ANY ($1)', accounts),
@@ -70,10 +118,10 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
   const monthsOf = grouped(months, (row) => row['account_id'] ?? '');
   const topUpOf = by('id', topUps);
   const keyOf = by('id', keyRows);
-  const budgetsOf = grouped(budgets, (row) => `${row['key_id']} ${row['period']}`);
+  const budgetsOf = grouped(budgets, (row) => `${row['holder_id']} ${row['period']}`);
   const openOf = by('id', open);
   const callOf = by('id', calls);
-  const seen = worlds.map(({ accountId, keyIds, payments, calls: begun }) => {
+  const seen = worlds.map(({ accountId, keyIds, holderIds, payments, calls: begun }) => {
     const wallet = walletOf.get(accountId);
     const ids = begun.map(({ request }) => request.id);
     return stateText({
@@ -93,10 +141,19 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
         return [id, topUp !== undefined && topUp['paid_at'] !== null, topUp?.['taken_back']];
       }),
       keys: keyIds.map((id) => ['quota', 'used', 'held'].map((name) => keyOf.get(id)?.[name])),
-      budgets: keyIds.flatMap((id, key) =>
+      budgets: [...keyIds, ...holderIds].flatMap((id, holder) =>
         PERIODS.flatMap((period) =>
-          (budgetsOf.get(`${id} ${period}`) ?? []).map((row) => [key, period, row['limit'], row['used'], row['held']]),
+          (budgetsOf.get(`${id} ${period}`) ?? []).map((row) => [
+            holder,
+            period,
+            row['limit'],
+            row['used'],
+            row['held'],
+          ]),
         ),
+      ),
+      lifetimes: holderIds.flatMap((id, holder) =>
+        (budgetsOf.get(`${id} lifetime`) ?? []).map((row) => [holder, row['limit'], row['used'], row['held']]),
       ),
       open: ids.flatMap((id) => (openOf.has(id) ? [[id, openOf.get(id)?.['hold']]] : [])),
       calls: ids.flatMap((id) => {

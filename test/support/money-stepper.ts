@@ -5,6 +5,7 @@ import { finished } from './billing-rows.js';
 import { PERIODS, type HoldRequest } from './money-model.js';
 import { MoneyMovements } from './money-movements.js';
 import { MoneyPayments } from './money-payments.js';
+import { handOver } from './money-state.js';
 import { type Call, compare, type Jobs, type Step, type World } from './money-world.js';
 
 /** Carries out the steps of one kind. */
@@ -35,6 +36,8 @@ export class MoneyStepper {
     reverse: (jobs) => this.payments.reverse(jobs),
     quota: (jobs) => this.quota(jobs),
     limit: (jobs) => this.limit(jobs),
+    limitHolder: (jobs) => this.limitHolder(jobs.filter(({ world }) => world.holderIds.length > 0)),
+    handOver: (jobs) => this.handOver(jobs.filter(({ world }) => world.holderIds.length > 0)),
     crash: (jobs) => this.crash(jobs),
     passTime: (jobs) => this.passTime(jobs.map(({ world }) => world)),
   };
@@ -187,6 +190,35 @@ export class MoneyStepper {
     }
   }
 
+  private async limitHolder(jobs: Jobs<'limitHolder'>): Promise<void> {
+    for (const [index, period] of [...PERIODS, 'lifetime' as const].entries()) {
+      const rows = jobs
+        .filter(({ step }) => step.period === index)
+        .map(({ world, step: { holder, amount } }) => {
+          return { id: world.holderIds[holder], budget: world.model.limitHolder(holder, period, amount)?.toString() };
+        });
+      const column = ['daily_budget', 'weekly_budget', 'monthly_budget', 'quota'][index]!;
+      await this.bench.query(
+        `WITH asked AS (SELECT * FROM json_to_recordset($1) AS r (id text, budget bigint)),
+              members AS (UPDATE members m SET ${column} = asked.budget FROM asked WHERE m.id = asked.id),
+              teams AS (UPDATE teams t SET ${column} = asked.budget FROM asked WHERE t.id = asked.id)
+         UPDATE budgets b SET "limit" = asked.budget FROM asked
+          WHERE b.holder_id = asked.id AND b.period = $2 AND b.period_start = budget_period_start($2, now())`,
+        [JSON.stringify(rows), period],
+      );
+    }
+  }
+
+  private async handOver(jobs: Jobs<'handOver'>): Promise<void> {
+    for (const { world, step } of jobs) world.model.keys[step.key]!.holders = step.holders;
+    await handOver(
+      this.bench,
+      jobs.map(({ world: { keyIds, holderIds }, step: { key, holders } }) => {
+        return { key: keyIds[key]!, holders: holders.map((holder) => holderIds[holder]) };
+      }),
+    );
+  }
+
   private async crash(jobs: Jobs<'crash'>): Promise<void> {
     const rows = jobs.flatMap(({ world, step: { pick, what } }) =>
       world
@@ -200,34 +232,38 @@ export class MoneyStepper {
             gone AS (DELETE FROM open_calls o USING lost WHERE o.id = lost.id AND lost.gone),
             kept AS (UPDATE open_calls o SET hold = o.hold - lost.lost FROM lost WHERE o.id = lost.id AND NOT lost.gone),
             keys AS (UPDATE api_keys k SET held = k.held - lost.lost FROM lost WHERE k.id = lost.key_id),
-            budgets AS (UPDATE budgets b SET held = b.held - lost.lost FROM lost WHERE b.holder_id = lost.key_id AND
-              (b.period, b.period_start) IN (('day', budget_day), ('week', budget_week), ('month', budget_month)))
+            counts AS (SELECT split_part(n, ' ', 1) AS holder_id, split_part(n, ' ', 2) AS period,
+                              split_part(n, ' ', 3)::date AS period_start, sum(lost.lost) AS lost
+                         FROM lost, unnest(budget_names(key_id, budget_day, budget_week, budget_month, member_id, team_id,
+                                                        counted_on)) n GROUP BY 1, 2, 3),
+            budgets AS (UPDATE budgets b SET held = b.held - counts.lost FROM counts
+                         WHERE (b.holder_id, b.period, b.period_start) = (counts.holder_id, counts.period, counts.period_start))
        UPDATE wallets w SET held = w.held - lost.lost, holds = w.holds - lost.gone::int FROM lost
         WHERE w.account_id = lost.account_id`,
       [JSON.stringify(rows)],
     );
   }
 
-  /** Everything that is on record for these keys was so long ago that every period differs now. */
+  /**
+   * Moves everything on record by 400 years, which are whole weeks, so that every period differs now. Ahead, because
+   * years before Christ are written with a space.
+   */
   private async passTime(worlds: readonly World[]): Promise<void> {
-    const keys = [worlds.flatMap(({ keyIds }) => keyIds)];
+    const days = 146_097;
     for (const table of ['open_calls', 'calls']) {
       await this.bench.query(
-        `UPDATE ${table} SET budget_day = budget_day - 40, budget_week = budget_week - 42,
-                             budget_month = (budget_month - interval '2 months')::date WHERE account_id = ANY ($1)`,
-        [worlds.map(({ accountId }) => accountId)],
+        `UPDATE ${table} SET budget_day = budget_day + $2::int, budget_week = budget_week + $2::int,
+                             budget_month = budget_month + $2::int, counted_on = counted_on + $2::int
+          WHERE account_id = ANY ($1)`,
+        [worlds.map(({ accountId }) => accountId), days],
       );
     }
-    // By way of a time long past, or a row would meet an older one that has not moved yet.
-    for (const [days, weeks, months] of [
-      [40_000, 6000, 2400],
-      [-39_960, -5994, -2398],
-    ]) {
+    // By way of a time far away, or a row would meet one that has not moved yet.
+    const holders = worlds.flatMap(({ keyIds, holderIds }) => [...keyIds, ...holderIds]);
+    for (const moved of [100 * days, -99 * days]) {
       await this.bench.query(
-        `UPDATE budgets SET period_start = CASE period WHEN 'day' THEN period_start - $2::int
-            WHEN 'week' THEN period_start - 7 * $3::int ELSE (period_start - make_interval(months => $4))::date END
-          WHERE holder_id = ANY ($1)`,
-        [...keys, days, weeks, months],
+        `UPDATE budgets SET period_start = period_start + $2::int WHERE holder_id = ANY ($1) AND period <> 'lifetime'`,
+        [holders, moved],
       );
     }
     for (const { model } of worlds) model.passTime();

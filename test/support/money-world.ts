@@ -33,12 +33,19 @@ export type Step =
   | { readonly kind: 'reverse'; readonly pick: number; readonly said: readonly ProviderReversal[] }
   | { readonly kind: 'quota'; readonly key: number; readonly amount: Limit }
   | { readonly kind: 'limit'; readonly key: number; readonly period: number; readonly amount: Limit }
+  /** The budget of the member (0) or the team (1) of an organization. */
+  | { readonly kind: 'limitHolder'; readonly holder: number; readonly period: number; readonly amount: Limit }
+  /** A key of an organization changes hands. */
+  | { readonly kind: 'handOver'; readonly key: number; readonly holders: readonly number[] }
   | { readonly kind: 'crash'; readonly pick: number; readonly what: 'all' | 'extensions' }
   | { readonly kind: 'release' | 'passTime' };
 
 export interface Start {
   readonly balance: bigint;
   readonly keys: readonly { readonly quota: Limit; readonly limits: readonly Limit[] }[];
+  /** Limits of its member and its team, and which of these each key belongs to; undefined: a person. */
+  readonly organization?:
+    { readonly limits: readonly (readonly Limit[])[]; readonly keys: readonly (readonly number[])[] } | undefined;
 }
 
 export interface Call extends ModelCall {
@@ -57,15 +64,19 @@ export interface Payment {
 export class World {
   readonly accountId = newId('acc', Date.now());
   readonly keyIds: readonly string[];
+  /** IDs of the member and the team, if it is an organization. */
+  readonly holderIds: readonly string[];
   readonly model: MoneyModel;
   readonly payments: Payment[] = [];
 
   constructor(start: Start) {
     this.model = new MoneyModel(
       start.balance,
-      start.keys.map(({ quota, limits }) => MoneyModel.key(quota, limits)),
+      start.keys.map(({ quota, limits }, index) => MoneyModel.key(quota, limits, start.organization?.keys[index])),
+      start.organization?.limits.map((limits, index) => MoneyModel.holder(index === 0 ? 'member' : 'team', limits)),
     );
     this.keyIds = start.keys.map(() => newId('key', Date.now()));
+    this.holderIds = start.organization ? [newId('mem', Date.now()), newId('team', Date.now())] : [];
   }
 
   get calls(): Call[] {
@@ -88,7 +99,7 @@ export class World {
 
   /** What the database should say of this account. */
   get expected(): string {
-    const { balance, held, holds, owed, keys, allowances, monthly } = this.model;
+    const { balance, held, holds, owed, keys, holders, allowances, monthly } = this.model;
     return stateText({
       wallet: [balance, held, holds, owed],
       ledger: [balance, -owed],
@@ -98,13 +109,16 @@ export class World {
       ],
       payments: this.payments.map(({ id, model: { paid, takenBack } }) => [id, paid, takenBack]),
       keys: keys.map(({ quota, used, held: onHold }) => [quota, used, onHold]),
-      budgets: keys.flatMap(({ budgets }, key) =>
+      budgets: [...keys, ...holders].flatMap(({ budgets }, holder) =>
         PERIODS.flatMap((period) =>
           budgets
             .map((epoch) => epoch[period])
             .filter((budget) => budget.used > 0n || budget.held > 0n)
-            .map((budget) => [key, period, budget.limit, budget.used, budget.held]),
+            .map((budget) => [holder, period, budget.limit, budget.used, budget.held]),
         ),
+      ),
+      lifetimes: holders.flatMap(({ lifetime: { limit, used, held: onHold } }, holder) =>
+        used > 0n || onHold > 0n ? [[holder, limit, used, onHold]] : [],
       ),
       open: this.calls.flatMap(({ request, open }) => (open ? [[request.id, open.hold]] : [])),
       calls: this.calls.flatMap(({ request, row }) =>

@@ -4,6 +4,9 @@ import { hash, randomBytes, randomFillSync } from 'node:crypto';
 /** The kind of object an ID names, visible in the ID itself. */
 export type IdPrefix =
   | 'acc'
+  | 'org'
+  | 'mem'
+  | 'team'
   | 'key'
   | 'req'
   | 'led'

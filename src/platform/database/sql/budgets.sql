@@ -56,9 +56,11 @@ CREATE OR REPLACE FUNCTION budget_names(key text, day date, week date, month dat
   counted_on date)
 RETURNS text[] LANGUAGE sql STABLE AS $$
   SELECT array_remove(ARRAY[key || ' day ' || day, key || ' week ' || week, key || ' month ' || month], NULL)
-    || (SELECT array_agg(h || ' ' || p || ' ' || budget_period_start(p, counted_on::timestamp AT TIME ZONE 'UTC'))
-        FROM unnest(ARRAY[member, team]) h, unnest('{lifetime,day,week,month}'::text[]) p
-        WHERE h IS NOT NULL AND counted_on IS NOT NULL)
+    || (SELECT array_agg(h.id || ' ' || p.period || ' '
+                || budget_period_start(p.period, counted_on::timestamp AT TIME ZONE 'UTC') ORDER BY h.place, p.place)
+        FROM unnest(ARRAY[member, team]) WITH ORDINALITY AS h (id, place),
+          unnest('{lifetime,day,week,month}'::text[]) WITH ORDINALITY AS p (period, place)
+        WHERE h.id IS NOT NULL AND counted_on IS NOT NULL)
 $$;
 
 -- The budgets that a settled call counts in.
