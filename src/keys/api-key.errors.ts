@@ -1,6 +1,6 @@
 import { durationOf } from '../auth/index.js';
 import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../platform/shared/index.js';
-import type { BudgetName } from './key-budgets.js';
+import type { MemberBudgetName } from './budgets.js';
 
 /** By then a full queue has been served. */
 const RETRY_AFTER_SECONDS = 10;
@@ -95,22 +95,25 @@ export class QuotaNotPossible extends AppError {
 }
 
 export class BudgetNotPossible extends AppError {
-  static belowUse(name: BudgetName, limit: Nanos, used: Nanos, held: Nanos): BudgetNotPossible {
+  static belowUse(name: MemberBudgetName, limit: Nanos, used: Nanos, held: Nanos): BudgetNotPossible {
+    const where = name === 'lifetime' ? '' : ' in this period';
     return new BudgetNotPossible(
       name,
-      `A ${name} budget of $${formatUsd(limit)} is not possible: ` +
-        `$${formatUsd(used)} is used in this period and $${formatUsd(held)} is on hold for running calls.`,
+      `A ${titleOf(name)} of $${formatUsd(limit)} is not possible: ` +
+        `$${formatUsd(used)} is used${where} and $${formatUsd(held)} is on hold for running calls.`,
     );
   }
 
-  static outOfRange(name: BudgetName): BudgetNotPossible {
-    return new BudgetNotPossible(name, `A ${name} budget must be between $0 and $${formatUsd(MAX_AMOUNT)}.`);
+  static outOfRange(name: MemberBudgetName): BudgetNotPossible {
+    return new BudgetNotPossible(name, `A ${titleOf(name)} must be between $0 and $${formatUsd(MAX_AMOUNT)}.`);
   }
 
-  constructor(name: BudgetName, message: string) {
+  constructor(name: MemberBudgetName, message: string) {
     super('invalid_request', message, { param: name });
   }
 }
+
+const titleOf = (name: MemberBudgetName): string => (name === 'lifetime' ? 'total budget' : `${name} budget`);
 
 export class NetworksNotPossible extends AppError {
   static misread(text: string): NetworksNotPossible {

@@ -15,8 +15,8 @@ import {
 } from './api-key.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { generateSecret, hashSecret, hintOf, isImportable } from './credentials.js';
-import { type BudgetChange, NO_BUDGETS } from './key-budgets.js';
-import { KeyBudgetsRepository } from './key-budgets.repository.js';
+import { type BudgetChange, NO_BUDGETS } from './budgets.js';
+import { BudgetsRepository } from './budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
 
 /** Creates and manages API keys for administrators; owners use `OwnKeys`. */
@@ -24,7 +24,7 @@ import { KeyChanges } from './key-changes.js';
 export class ApiKeyService {
   constructor(
     private readonly keys: ApiKeyRepository,
-    private readonly budgets: KeyBudgetsRepository,
+    private readonly budgets: BudgetsRepository,
     private readonly changes: KeyChanges,
     private readonly wallets: WalletService,
     private readonly clock: Clock,

@@ -4,7 +4,7 @@ import type { WalletBalance } from '../wallet/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { BudgetNotPossible, InvalidKeyName, QuotaNotPossible } from './api-key.errors.js';
 import type { KeyState } from './caller.js';
-import type { BudgetName, KeyBudgets } from './key-budgets.js';
+import type { BudgetName, KeyBudgets, MemberBudgetName } from './budgets.js';
 import { networksOf } from './networks.js';
 
 /**
@@ -164,7 +164,7 @@ function possibleQuota(quota: Nanos | null): Nanos | null {
 }
 
 /** @throws BudgetNotPossible */
-export function possibleBudget(name: BudgetName, limit: Nanos | null): Nanos | null {
+export function possibleBudget(name: MemberBudgetName, limit: Nanos | null): Nanos | null {
   if (limit !== null && (limit < 0n || limit > MAX_AMOUNT)) throw BudgetNotPossible.outOfRange(name);
   return limit;
 }

@@ -27,7 +27,7 @@ export {
 export { ApiKeyGuard, KeyAuthenticator } from './api-key.guard.js';
 export { ApiKeyService } from './api-key.service.js';
 export { type Caller, RefusedAddress, RefusedCaller, RefusedKey } from './caller.js';
-export { renderBudgets } from './key-budgets.js';
+export { renderBudgets } from './budgets.js';
 export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';
 export { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPage, type OwnKey } from './own-key.js';

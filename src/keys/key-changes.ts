@@ -6,25 +6,17 @@ import { changedLimits, describeLimits, limitColumns, type LimitsChange, limitsI
 import { formatUsd, MAX_AMOUNT, type Nanos, nanos } from '../platform/shared/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import {
-  BudgetNotPossible,
   KeyChangedMeanwhile,
   KeyIsDeleted,
   KeyNotFound,
   QuotaNotPossible,
   SecretAlreadyKnown,
 } from './api-key.errors.js';
-import {
-  type KeyLimits,
-  type KeyReference,
-  type KeySettings,
-  possibleBudget,
-  possibleNetworks,
-  rowOf,
-} from './api-key.js';
+import { type KeyLimits, type KeyReference, type KeySettings, possibleNetworks, rowOf } from './api-key.js';
 import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
+import type { BudgetChange } from './budgets.js';
+import { BudgetsRepository } from './budgets.repository.js';
 import type { KeyState } from './caller.js';
-import { BUDGET_NAMES, type BudgetChange, type BudgetName } from './key-budgets.js';
-import { KeyBudgetsRepository } from './key-budgets.repository.js';
 
 /**
  * Creates and changes keys. Each change is a transaction on the locked row, increments the key's version and notifies
@@ -34,7 +26,7 @@ import { KeyBudgetsRepository } from './key-budgets.repository.js';
 export class KeyChanges {
   constructor(
     private readonly keys: ApiKeyRepository,
-    private readonly budgets: KeyBudgetsRepository,
+    private readonly budgets: BudgetsRepository,
     private readonly notifications: Notifications,
     private readonly audit: AuditLog,
   ) {}
@@ -111,19 +103,9 @@ export class KeyChanges {
     });
   }
 
-  private async writeBudgets(row: ApiKeyEntity, change: BudgetChange, manager: EntityManager): Promise<void> {
+  private writeBudgets(row: ApiKeyEntity, change: BudgetChange, manager: EntityManager): Promise<void> {
     const before = { daily: row.dailyBudget, weekly: row.weeklyBudget, monthly: row.monthlyBudget };
-    for (const name of BUDGET_NAMES) {
-      const limit = change[name];
-      if (limit !== undefined && limit !== before[name]) await this.writeBudget(row.id, name, limit, manager);
-    }
-  }
-
-  private async writeBudget(id: string, name: BudgetName, limit: Nanos | null, manager: EntityManager): Promise<void> {
-    possibleBudget(name, limit);
-    for (const { used, held } of await this.budgets.lock(id, name, manager))
-      if (limit !== null && limit < used + held) throw BudgetNotPossible.belowUse(name, limit, used, held);
-    await this.budgets.set(id, name, limit, manager);
+    return this.budgets.change({ kind: 'key', id: row.id }, before, change, manager);
   }
 
   private run<T>(key: KeyReference, work: (row: ApiKeyEntity, manager: EntityManager) => Promise<T>): Promise<T> {

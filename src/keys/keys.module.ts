@@ -10,7 +10,7 @@ import { ApiKeyGuard, BearerStrategy, KeyAuthenticator } from './api-key.guard.j
 import { ApiKeyRepository } from './api-key.repository.js';
 import { ApiKeyService } from './api-key.service.js';
 import { InvalidKeyLimits, InvalidKeyThrottle } from './invalid-key-throttle.js';
-import { KeyBudgetsRepository } from './key-budgets.repository.js';
+import { BudgetsRepository } from './budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
 import { CallerRepository, KeyDirectory } from './key-directory.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
@@ -30,7 +30,7 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
   ],
   providers: [
     ApiKeyRepository,
-    KeyBudgetsRepository,
+    BudgetsRepository,
     KeyChanges,
     OwnKeysRepository,
     OwnKeys,

@@ -4,8 +4,8 @@ import { limitsIn } from '../platform/limits/index.js';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import type { OwnedKey } from './api-key.js';
 import type { KeyState } from './caller.js';
-import { type KeyBudgets, NO_BUDGETS } from './key-budgets.js';
-import { KeyBudgetsRepository } from './key-budgets.repository.js';
+import { type KeyBudgets, NO_BUDGETS } from './budgets.js';
+import { BudgetsRepository } from './budgets.repository.js';
 import type { KeyCondition, KeyFilter, KeyPosition, OwnKey } from './own-key.js';
 
 /** A key's row with derived columns, budgets and last use; amounts in nanos as text. */
@@ -102,7 +102,7 @@ const COUNT = `
 export class OwnKeysRepository {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly budgets: KeyBudgetsRepository,
+    private readonly budgets: BudgetsRepository,
   ) {}
 
   async find({ accountId, id }: OwnedKey): Promise<OwnKey | undefined> {

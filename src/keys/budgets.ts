@@ -1,8 +1,12 @@
 import { formatUsd, type JsonObject, type Nanos } from '../platform/shared/index.js';
 
-/** Periods of budgets: days, weeks from Monday, months, in UTC. */
+/** Periods of a key's budgets: days, weeks from Monday, months, in UTC. */
 export const BUDGET_NAMES = ['daily', 'weekly', 'monthly'] as const;
 export type BudgetName = (typeof BUDGET_NAMES)[number];
+
+/** Those of members and teams; the lifetime budget of a key is its quota. */
+export const MEMBER_BUDGET_NAMES = ['lifetime', ...BUDGET_NAMES] as const;
+export type MemberBudgetName = (typeof MEMBER_BUDGET_NAMES)[number];
 
 /** A budget in the current period. Money in nano-dollars. */
 export interface KeyBudget {
@@ -19,8 +23,23 @@ export type KeyBudgets = Readonly<Record<BudgetName, KeyBudget | undefined>>;
 
 export const NO_BUDGETS: KeyBudgets = { daily: undefined, weekly: undefined, monthly: undefined };
 
+/** What a member or team used in the current period, whether limited or not. */
+export interface MemberBudget extends Pick<KeyBudget, 'used' | 'held'> {
+  /** Undefined: unlimited. */
+  readonly limit: Nanos | undefined;
+  /** Undefined: never. */
+  readonly resetsAt: Date | undefined;
+}
+
+export type MemberBudgets = Readonly<Record<MemberBudgetName, MemberBudget>>;
+
+/** Undefined: unlimited. */
+export type BudgetLimits = Readonly<Record<MemberBudgetName, Nanos | undefined>>;
+
 /** Null removes a budget, undefined keeps it. */
-export type BudgetChange = Readonly<Partial<Record<BudgetName, Nanos | null | undefined>>>;
+export type BudgetChange<Name extends MemberBudgetName = BudgetName> = Readonly<
+  Partial<Record<Name, Nanos | null | undefined>>
+>;
 
 /** For API responses: amounts as decimal strings, null for unlimited. */
 export const renderBudgets = ({
