@@ -107,6 +107,10 @@ export class AccountEntity {
   @PrimaryColumn('text')
   readonly id: string;
 
+  /** Nobody signs in to the account of an organization. */
+  @Column('text', { default: 'person' })
+  readonly kind: 'person' | 'organization';
+
   @Column('text')
   readonly email: string;
 

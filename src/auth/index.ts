@@ -65,5 +65,6 @@ export {
   type StoredVerification,
   Verifications,
 } from './verification/verification.service.js';
-export { SecurityLog, type Visit, type Visitor } from './visit.js';
+export { allows, ORGANIZATION_ROLES, type OrganizationRole, type OrganizationScope, type Permission } from './scope.js';
+export { type RefusalReason, SecurityLog, type Visit, type Visitor } from './visit.js';
 export { type AcceptedCode, SecondFactorCheck } from './second-factor/second-factor-check.js';

@@ -14,18 +14,21 @@ export type Permission =
   | 'manage wallet'
   /** Calls of all keys; without it, those of own keys. */
   | 'view all usage'
+  /** Keys of all members, and service keys, without changing them. */
+  | 'view all keys'
   /** Create, change and use own keys. */
   | 'use keys'
   /** Keys of all members, and service keys. */
   | 'manage all keys';
 
-const VIEWER: readonly Permission[] = ['view organization', 'view wallet', 'view all usage'];
+const READER: readonly Permission[] = ['view organization', 'view wallet', 'view all usage'];
+const VIEWER: readonly Permission[] = [...READER, 'view all keys'];
 const ADMIN: readonly Permission[] = [...VIEWER, 'manage organization', 'manage wallet', 'use keys', 'manage all keys'];
 
 const PERMISSIONS: Readonly<Record<OrganizationRole, ReadonlySet<Permission>>> = {
   owner: new Set<Permission>([...ADMIN, 'own organization']),
   admin: new Set(ADMIN),
-  billing: new Set<Permission>([...VIEWER, 'manage wallet']),
+  billing: new Set<Permission>([...READER, 'manage wallet']),
   member: new Set<Permission>(['use keys']),
   viewer: new Set(VIEWER),
 };

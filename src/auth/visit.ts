@@ -1,14 +1,22 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { OrganizationScope } from './scope.js';
 
 /** The signed-in user, as pages know them. */
 export interface Visitor {
+  /** The user's own account. */
   readonly accountId: string;
+  /** The account whose wallet, keys and calls pages show: that of the organization they work in, or their own. */
+  readonly scopeId: string;
+  /** The organization that they work in; undefined: their own account. */
+  readonly organization: OrganizationScope | undefined;
+  /** The organizations that they can work in, by name. */
+  readonly organizations: readonly OrganizationScope[];
   readonly email: string;
   readonly name: string;
   readonly isAdministrator: boolean;
   /** Whether the email address is verified; without it only verification is possible. */
   readonly verified: boolean;
-  /** The default group of their calls; undefined: `default`. */
+  /** The default group of the calls of their scope; undefined: `default`. */
   readonly groupName: string | undefined;
   /** IANA name; pages show all times in it. */
   readonly timeZone: string;
@@ -44,7 +52,8 @@ export interface Visit {
 }
 
 /** Why access was refused. */
-type RefusalReason = 'password' | 'code' | 'suspended' | 'operators only' | 'foreign form';
+export type RefusalReason =
+  'password' | 'code' | 'suspended' | 'operators only' | 'organization role' | 'foreign form' | 'form of other scope';
 
 /**
  * Logs sign-ins, refusals and sign-outs. Accounts appear by ID; email addresses and input are never logged. Anonymous
@@ -79,5 +88,7 @@ const MESSAGES: Readonly<Record<RefusalReason, string>> = {
   code: 'Sign-in failed: correct password, wrong two-factor code.',
   suspended: 'Sign-in failed: account suspended.',
   'operators only': 'Access denied: administrator role required.',
+  'organization role': 'Access denied: not allowed by the role in the organization.',
+  'form of other scope': 'Form rejected: the scope was switched since it was opened.',
   'foreign form': 'Form rejected: foreign origin or missing CSRF token.',
 };

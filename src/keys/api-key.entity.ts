@@ -12,6 +12,13 @@ export class ApiKeyEntity {
   @Column('text', { name: 'account_id' })
   readonly accountId: string;
 
+  /** Of keys of an organization; null: service keys, and keys of persons. */
+  @Column('text', { name: 'member_id', nullable: true })
+  readonly memberId: string | null;
+
+  @Column('text', { name: 'team_id', nullable: true })
+  readonly teamId: string | null;
+
   @Column('text')
   readonly name: string;
 

@@ -7,7 +7,8 @@ import type { KeyReference, SettingsRow } from './api-key.js';
 import type { KeyState } from './caller.js';
 
 /** Columns of a new row; others get their defaults. */
-export type NewApiKeyRow = Pick<ApiKeyEntity, 'id' | 'accountId' | 'secretHash' | 'hint'> & SettingsRow;
+export type NewApiKeyRow = Pick<ApiKeyEntity, 'id' | 'accountId' | 'memberId' | 'teamId' | 'secretHash' | 'hint'> &
+  SettingsRow;
 
 type KeyColumns = Partial<
   Pick<

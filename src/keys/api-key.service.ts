@@ -112,7 +112,9 @@ export class ApiKeyService {
 
   private async store(key: NewApiKey, secret: string, manager?: EntityManager): Promise<CreatedApiKey> {
     const id = newId('key', this.clock.now());
-    const row = { ...rowOf(key), id, accountId: key.accountId, secretHash: hashSecret(secret), hint: hintOf(secret) };
+    const { accountId, memberId = null, teamId = null } = key;
+    const holder = { accountId, memberId, teamId };
+    const row = { ...rowOf(key), id, ...holder, secretHash: hashSecret(secret), hint: hintOf(secret) };
     await this.changes.insert(row, manager);
     return { id, secret: new Secret(secret), hint: row.hint };
   }

@@ -39,6 +39,9 @@ export interface KeySettings {
 /** Properties of a new key. */
 export interface NewApiKey extends KeySettings {
   readonly accountId: string;
+  /** The member of the organization; absent: a service key, or a key of a person. */
+  readonly memberId?: string | undefined;
+  readonly teamId?: string | undefined;
 }
 
 /** The only time the secret is visible. */

@@ -28,6 +28,9 @@ describe('the script of pages', () => {
   const visit = (url: string): Visit => ({
     visitor: {
       accountId: 'acc_1',
+      scopeId: 'acc_1',
+      organization: undefined,
+      organizations: [],
       email: 'owner@example.com',
       name: 'Owner',
       isAdministrator: false,

@@ -48,14 +48,42 @@ describe('sessions', () => {
   it('tell who is behind a token', async () => {
     await sessions.start(ann, TOKEN, false, FROM);
     await expect(sessions.find(TOKEN, FROM)).resolves.toMatchObject({
-      accountId: ann,
-      email: 'ann@example.com',
-      name: 'Ann',
-      isAdministrator: true,
-      verified: false,
-      timeZone: 'UTC',
+      visitor: {
+        accountId: ann,
+        scopeId: ann,
+        organization: undefined,
+        email: 'ann@example.com',
+        name: 'Ann',
+        isAdministrator: true,
+        verified: false,
+        timeZone: 'UTC',
+      },
     });
     await expect(sessions.find(OTHER, FROM)).resolves.toBeUndefined();
+  });
+
+  it('name the organizations of the user, and the one they work in until they leave it', async () => {
+    const sql = app.get(DataSource);
+    await sql.query(
+      `WITH o AS (INSERT INTO accounts (id, email, name, kind, group_name)
+                  VALUES ('org_1', '1@organization.invalid', 'Acme', 'organization', 'saver') RETURNING id),
+            r AS (INSERT INTO organizations (id) SELECT id FROM o)
+       INSERT INTO members (id, organization_id, account_id, role) SELECT 'mem_1', id, $1, 'billing' FROM o`,
+      [bob],
+    );
+    await sessions.start(bob, TOKEN, false, FROM);
+    const found = async () => (await sessions.find(TOKEN, FROM))!;
+    const acme = { id: 'org_1', name: 'Acme', memberId: 'mem_1', role: 'billing', teamId: undefined };
+    const own = { accountId: bob, scopeId: bob, organization: undefined, groupName: undefined };
+    const { visitor } = await found();
+    expect(visitor).toMatchObject({ ...own, organizations: [acme] });
+    await expect(sessions.switchScope(visitor, 'org_2')).rejects.toThrow('Organization not found.');
+    await sessions.switchScope(visitor, 'org_1');
+    const inside = { accountId: bob, scopeId: 'org_1', organization: acme, groupName: 'saver' };
+    expect(await found()).toMatchObject({ visitor: inside, hasLostOrganization: false });
+    await sql.query(`UPDATE members SET state = 'left'`);
+    expect(await found()).toMatchObject({ visitor: { ...own, organizations: [] }, hasLostOrganization: true });
+    expect(await found()).toMatchObject({ visitor: own, hasLostOrganization: false });
   });
 
   it('are known by a hash: the token stands nowhere', async () => {
@@ -71,7 +99,7 @@ describe('sessions', () => {
     expect(await sessions.start(bob, OTHER, true, FROM)).toBe(30 * 24 * 3600);
     clock.at += 12 * HOUR_MS + 1;
     await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
-    await expect(sessions.find(OTHER, FROM)).resolves.toMatchObject({ accountId: bob });
+    await expect(sessions.find(OTHER, FROM)).resolves.toMatchObject({ visitor: { accountId: bob } });
     for (let days = 10; days <= 20; days += 10) {
       clock.at += 10 * DAY_MS;
       await expect(sessions.find(OTHER, FROM)).resolves.toBeDefined();
@@ -87,7 +115,7 @@ describe('sessions', () => {
     const visited = await sessions.find(TOKEN, FROM);
     clock.at += DAY_MS;
     await expect(sessions.find(OTHER, FROM)).resolves.toBeUndefined();
-    expect((await sessions.list(ann)).map(({ id }) => id)).toEqual([visited?.sessionId]);
+    expect((await sessions.list(ann)).map(({ id }) => id)).toEqual([visited?.visitor.sessionId]);
     clock.at += 13 * DAY_MS - 1;
     await expect(sessions.find(TOKEN, FROM)).resolves.toBeDefined();
   });
@@ -130,7 +158,7 @@ describe('sessions', () => {
 
   it('are over for their browser when they were ended elsewhere meanwhile, and not when the database fails', async () => {
     await sessions.start(ann, TOKEN, false, FROM);
-    const visitor = await sessions.find(TOKEN, FROM);
+    const { visitor } = (await sessions.find(TOKEN, FROM))!;
     const visit = { ...FROM, visitor, csrf: '', theme: undefined, requestId: '', url: '/sign-out' };
     const browser = app.get(BrowserSignIn, { strict: false });
     const query = (sql: string) => app.get(DataSource).query(sql);
@@ -138,7 +166,7 @@ describe('sessions', () => {
     await expect(browser.end(visit)).rejects.toThrow('accounts');
     await query('ALTER TABLE away RENAME TO accounts');
     await expect(sessions.find(TOKEN, FROM)).resolves.toBeDefined();
-    await sessions.end(ann, visitor!.sessionId);
+    await sessions.end(ann, visitor.sessionId);
     await expect(browser.end(visit)).resolves.toBeUndefined();
   });
 
@@ -146,7 +174,7 @@ describe('sessions', () => {
     await sessions.start(ann, TOKEN, false, FROM);
     await sessions.start(ann, OTHER, false, FROM);
     const own = await sessions.find(OTHER, FROM);
-    await sessions.endAllOf(ann, own?.sessionId);
+    await sessions.endAllOf(ann, own?.visitor.sessionId);
     await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
     await expect(sessions.find(OTHER, FROM)).resolves.toBeDefined();
   });

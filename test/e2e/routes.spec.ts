@@ -84,6 +84,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /account/sign-in-methods/link',
     'POST /account/sessions/others/end',
     'GET /search',
+    'POST /scope',
     'GET /playground',
     'GET /playground/calls/:id',
     'POST /playground',

@@ -17,8 +17,9 @@ type FormFields = Readonly<Record<string, string | readonly string[]>>;
 /** A browser without a window: keeps cookies, sends forms with the token of the page that it saw last. */
 export class PageVisitor {
   readonly cookies = new Map<string, string>();
-  /** What the forms of the last page carry. */
+  /** What the forms of the last page carry: their token, and the organization they were opened in. */
   csrf = '';
+  scope = '';
 
   constructor(
     readonly url: string,
@@ -33,7 +34,7 @@ export class PageVisitor {
   /** Sends a form as the page that was seen last would; see one first. */
   async post(path: string, fields: FormFields = {}, headers: Fields = {}): Promise<PageResponse> {
     const body = new URLSearchParams();
-    for (const [name, value] of Object.entries({ _csrf: this.csrf, ...fields }))
+    for (const [name, value] of Object.entries(this.withOwn(fields)))
       for (const one of typeof value === 'string' ? [value] : value) body.append(name, one);
     return this.visit(path, { method: 'POST', body, headers });
   }
@@ -64,13 +65,21 @@ export class PageVisitor {
     const body = await response.text();
     const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
     const text = isPage ? compactHtml(body) : body;
-    this.csrf = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? this.csrf;
+    const token = /name="_csrf" value="([^"]+)"/.exec(text)?.[1];
+    if (token !== undefined) {
+      this.csrf = token;
+      this.scope = /name="_scope" value="([^"]+)"/.exec(text)?.[1] ?? '';
+    }
     return {
       status: response.status,
       headers: response.headers,
       text,
       location: response.headers.get('location') ?? '',
     };
+  }
+
+  private withOwn(fields: FormFields): FormFields {
+    return { _csrf: this.csrf, ...(this.scope !== '' && { _scope: this.scope }), ...fields };
   }
 
   private keep(line: string): void {

@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Column, DataSource, Entity, type EntityManager, MoreThan, PrimaryColumn } from 'typeorm';
 import type { AccountRole } from '../account.js';
+import type { OrganizationScope } from '../scope.js';
+
+/** A membership of the session's account, with the group of the organization's calls. */
+export interface Membership extends Omit<OrganizationScope, 'teamId'> {
+  readonly teamId: string | null;
+  readonly groupName: string | null;
+}
 
 /** A session with the account data that pages need. */
 export interface SessionRow {
@@ -17,6 +24,10 @@ export interface SessionRow {
   readonly passwordIsTemporary: boolean;
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
+  /** The chosen organization, whether or not it is still among `memberships`; null: none. */
+  readonly organizationId: string | null;
+  /** Active ones in enabled organizations, by name. */
+  readonly memberships: readonly Membership[];
 }
 
 /** Usable sessions end after `now` and were last seen after `idleSince`. */
@@ -31,9 +42,17 @@ const FIND = `
          s.confirmed_at AS "confirmedAt", a.password_is_temporary AS "passwordIsTemporary",
          a.password_hash IS NOT NULL AS "hasPassword",
          a.group_name AS "groupName", a.time_zone AS "timeZone", a.verified_at AS "verifiedAt",
-         EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor"
+         EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor",
+         s.organization_id AS "organizationId", m.memberships
     FROM sessions s
     JOIN accounts a ON a.id = s.account_id
+   CROSS JOIN LATERAL (
+     SELECT coalesce(json_agg(json_build_object(
+              'id', o.id, 'name', o.name, 'groupName', o.group_name,
+              'memberId', m.id, 'role', m.role, 'teamId', m.team_id) ORDER BY lower(o.name), o.id), '[]') AS memberships
+       FROM members m
+       JOIN accounts o ON o.id = m.organization_id AND o.kind = 'organization' AND o.state = 'enabled'
+      WHERE m.account_id = a.id AND m.state = 'active') m
    WHERE s.token_hash = $1 AND s.expires_at > $2 AND s.last_seen_at > $3 AND a.state = 'enabled'`;
 
 /** An ended session, with its account's email address. */
@@ -52,7 +71,7 @@ const ENDED = 'RETURNING a.email, s.user_agent AS "userAgent"';
 export class SessionRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async insert(session: Omit<SessionEntity, 'createdAt'>): Promise<void> {
+  async insert(session: Omit<SessionEntity, 'createdAt' | 'organizationId'>): Promise<void> {
     await this.dataSource.manager.insert(SessionEntity, session);
   }
 
@@ -67,6 +86,16 @@ export class SessionRepository {
 
   async confirm(id: string, confirmedAt: Date): Promise<void> {
     await this.dataSource.manager.update(SessionEntity, { id }, { confirmedAt });
+  }
+
+  /** @param organizationId null: the user's own account */
+  async enter(id: string, organizationId: string | null): Promise<void> {
+    await this.dataSource.manager.update(SessionEntity, { id }, { organizationId });
+  }
+
+  /** Changes nothing if the session is in another organization meanwhile. */
+  async leave(id: string, organizationId: string): Promise<void> {
+    await this.dataSource.manager.update(SessionEntity, { id, organizationId }, { organizationId: null });
   }
 
   /** Usable sessions, most recently seen first. */
@@ -140,4 +169,8 @@ export class SessionEntity {
 
   @Column('timestamptz', { name: 'expires_at' })
   readonly expiresAt: Date;
+
+  /** The organization that the user works in; null: their own account. */
+  @Column('text', { name: 'organization_id', nullable: true })
+  readonly organizationId: string | null;
 }

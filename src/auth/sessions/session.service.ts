@@ -5,8 +5,15 @@ import { AuditLog } from '../../platform/audit/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
 import { accountObject } from '../account.js';
+import type { OrganizationScope } from '../scope.js';
 import type { Visitor } from '../visit.js';
-import { type EndedSession, type Moment, SessionRepository, type SessionRow } from './session.repository.js';
+import {
+  type EndedSession,
+  type Membership,
+  type Moment,
+  SessionRepository,
+  type SessionRow,
+} from './session.repository.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -36,6 +43,18 @@ export class SessionNotFound extends AppError {
   constructor() {
     super('not_found', 'Session not found.');
   }
+}
+
+export class OrganizationNotFound extends AppError {
+  constructor() {
+    super('not_found', 'Organization not found.');
+  }
+}
+
+interface FoundSession {
+  readonly visitor: Visitor;
+  /** Whether they left, or were removed from, the organization that the session was in. */
+  readonly hasLostOrganization: boolean;
 }
 
 /** Sessions of signed-in browsers, identified by the hash of the browser's token. */
@@ -71,8 +90,11 @@ export class SessionService {
     return kept ? lifetimeMs / 1000 : undefined;
   }
 
-  /** The visitor of a token; updates when they were last seen. */
-  async find(token: string, from: ClientAddress): Promise<Visitor | undefined> {
+  /**
+   * The visitor of a token; updates when they were last seen. If they no longer belong to the organization that they
+   * worked in, the session returns to their own account.
+   */
+  async find(token: string, from: ClientAddress): Promise<FoundSession | undefined> {
     const moment = this.moment();
     const row = await this.sessions.find(hashOf(token), moment);
     if (row === undefined) return undefined;
@@ -82,7 +104,16 @@ export class SessionService {
         ip: from.ip,
         userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
       });
-    return visitorOf(row, from.ip, this.settings.current().signUp.administratorsNeedSecondFactor);
+    const visitor = visitorOf(row, from.ip, this.settings.current().signUp.administratorsNeedSecondFactor);
+    const isLost = row.organizationId !== null && visitor.organization === undefined;
+    if (isLost) await this.sessions.leave(row.sessionId, row.organizationId);
+    return { visitor, hasLostOrganization: isLost };
+  }
+
+  /** Switches the scope of the session. @param id undefined: the user's own account @throws OrganizationNotFound */
+  async switchScope({ sessionId, organizations }: Visitor, id: string | undefined): Promise<void> {
+    if (id !== undefined && !organizations.some((one) => one.id === id)) throw new OrganizationNotFound();
+    await this.sessions.enter(sessionId, id ?? null);
   }
 
   /** Usable sessions, most recently seen first. */
@@ -142,13 +173,17 @@ const hashOf = (token: string): Buffer => createHash('sha256').update(token).dig
 function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: boolean): Visitor {
   const isAdministrator = row.role === 'admin';
   const secondFactorNeeded = administratorsNeedSecondFactor && isAdministrator;
+  const membership = row.memberships.find(({ id }) => id === row.organizationId);
   return {
     accountId: row.accountId,
+    scopeId: membership?.id ?? row.accountId,
+    organization: membership && scopeOf(membership),
+    organizations: row.memberships.map(scopeOf),
     email: row.email,
     name: row.name,
     isAdministrator,
     verified: row.verifiedAt !== null,
-    groupName: row.groupName ?? undefined,
+    groupName: (membership ?? row).groupName ?? undefined,
     timeZone: row.timeZone,
     sessionId: row.sessionId,
     ip,
@@ -159,6 +194,14 @@ function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: 
     secondFactorMissing: secondFactorNeeded && !row.hasSecondFactor,
   };
 }
+
+const scopeOf = ({ id, name, memberId, role, teamId }: Membership): OrganizationScope => ({
+  id,
+  name,
+  memberId,
+  role,
+  teamId: teamId ?? undefined,
+});
 
 const DAY_HOURS = 24;
 

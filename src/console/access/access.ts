@@ -15,9 +15,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Observable, of } from 'rxjs';
 import {
   AccountService,
+  allows,
   AuthModule,
   ConfirmedForm,
+  type OrganizationScope,
+  type Permission,
   RecentSignIn,
+  type RefusalReason,
   SecurityLog,
   SessionNotFound,
   SessionService,
@@ -28,6 +32,7 @@ import {
 import { actingAs } from '../../platform/audit/index.js';
 import { addressOf, AppError } from '../../platform/shared/index.js';
 import {
+  type Flash,
   StepRequired,
   ForeignForm,
   Form,
@@ -37,6 +42,7 @@ import {
   Page,
   PageInterceptor,
   rememberVisit,
+  SCOPE_FIELD,
   VisitCookies,
   visitIn,
   WebModule,
@@ -62,6 +68,15 @@ export const Administrator = (): MethodDecorator & ClassDecorator =>
 export type Access = 'public' | 'temporary-password' | 'unverified' | 'second-factor' | 'signed-in' | 'administrator';
 
 export const ACCESS = 'switchboard:access';
+
+/**
+ * For pages that show or change what belongs to the scope: the user's own account, or their organization, where their
+ * role must allow one of these. A form that was opened in another scope is refused.
+ */
+export const Allows = (...permissions: readonly [Permission, ...Permission[]]): MethodDecorator & ClassDecorator =>
+  SetMetadata(ALLOWS, permissions);
+
+export const ALLOWS = 'switchboard:allows';
 
 /** Attributes changes by handlers of admin pages to their visitor. */
 @Injectable()
@@ -94,11 +109,15 @@ class VisitGuard implements CanActivate {
     const request = http.getRequest<FastifyRequest>();
     // The database rejects NUL. Queries are checked where they are parsed.
     if (request.url.split('?', 1)[0]?.includes('%00') === true) throw nothingHere();
-    const access = this.reflector.getAllAndOverride<Access>(ACCESS, [context.getHandler(), context.getClass()]);
+    const declaredBy = [context.getHandler(), context.getClass()];
+    const access = this.reflector.getAllAndOverride<Access>(ACCESS, declaredBy);
+    const allowed = this.reflector.getAllAndOverride<readonly Permission[] | undefined>(ALLOWS, declaredBy);
     const visit = await this.visit(request, http.getResponse<FastifyReply>());
     try {
-      if (request.method === 'POST') this.forms.check(request.headers, (request.body ?? {}) as FormBody, visit.csrf);
+      const form = request.method === 'POST' ? ((request.body ?? {}) as FormBody) : undefined;
+      if (form !== undefined) this.forms.check(request.headers, form, visit.csrf);
       admit(access, visit.visitor, request);
+      if (allowed !== undefined) admitToScope(allowed, visit.visitor?.organization, form);
     } catch (error) {
       this.logRefusal(error, visit);
       throw error;
@@ -109,24 +128,26 @@ class VisitGuard implements CanActivate {
   /** Only for signed-in users: anyone else could fill the log. */
   private logRefusal(error: unknown, { visitor, ip }: Visit): void {
     if (visitor === undefined || error instanceof StepRequired) return;
-    this.log.refused(error instanceof ForeignForm ? 'foreign form' : 'operators only', visitor.accountId, ip);
+    this.log.refused(reasonOf(error), visitor.accountId, ip);
   }
 
   private async visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
     const { token, theme, flash } = this.cookies.read(request.headers.cookie);
     const from = { ip: addressOf(request), userAgent: request.headers['user-agent'] ?? '' };
-    const visitor = token === undefined ? undefined : await this.sessions.find(token, from);
+    const session = token === undefined ? undefined : await this.sessions.find(token, from);
     const known = token ?? this.cookies.newToken();
     if (token === undefined) this.cookies.setToken(reply, known);
     const visit = {
       ...from,
-      visitor,
+      visitor: session?.visitor,
       csrf: this.forms.tokenFor(known),
       theme,
       requestId: request.id,
       url: request.url,
     };
-    rememberVisit(request, { visit, flash });
+    // Until a page has shown it: this request may be of another kind.
+    if (session?.hasLostOrganization === true) this.cookies.setFlash(reply, ORGANIZATION_LOST);
+    rememberVisit(request, { visit, flash: session?.hasLostOrganization === true ? ORGANIZATION_LOST : flash });
     return visit;
   }
 }
@@ -142,6 +163,45 @@ function admit(access: Access, visitor: Visitor | undefined, { method, url }: Fa
   if (access === 'temporary-password' || access === 'unverified') return;
   if (!visitor.verified) throw new StepRequired('/verify');
   if (access === 'administrator' && !visitor.isAdministrator) throw nothingHere();
+}
+
+/** @param form undefined if none was submitted @throws FormOfOtherScope, NotAllowed */
+function admitToScope(
+  permissions: readonly Permission[],
+  organization: OrganizationScope | undefined,
+  form: FormBody | undefined,
+): void {
+  if (form !== undefined && (form[SCOPE_FIELD] ?? '') !== (organization?.id ?? '')) throw new FormOfOtherScope();
+  if (organization !== undefined && !permissions.some((permission) => allows(organization, permission)))
+    throw new NotAllowed(organization);
+}
+
+/** The scope was switched since the form was opened, such as in another tab. */
+class FormOfOtherScope extends AppError {
+  constructor() {
+    super(
+      'conflict',
+      'This page was opened in another account, and you have switched since. Nothing was changed. Switch back, or reload the page.',
+    );
+  }
+}
+
+export class NotAllowed extends AppError {
+  constructor({ name, role }: OrganizationScope) {
+    super('permission_denied', `Your role in ${name} (${role}) does not allow this. Ask its owner or an admin.`);
+  }
+}
+
+const ORGANIZATION_LOST: Flash = {
+  tone: 'warn',
+  title: 'You no longer have access to the organization',
+  text: 'You are back in your personal account.',
+};
+
+function reasonOf(error: unknown): RefusalReason {
+  if (error instanceof ForeignForm) return 'foreign form';
+  if (error instanceof FormOfOtherScope) return 'form of other scope';
+  return error instanceof NotAllowed ? 'organization role' : 'operators only';
 }
 
 const nothingHere = (): AppError => new AppError('not_found', 'There is no page at this address.');
@@ -201,7 +261,7 @@ export const RequiresRecentSignIn = (isDraft: IsDraft = () => false): MethodDeco
   applyDecorators(SetMetadata(RECENT_SIGN_IN, isDraft), UseInterceptors(RecentSignInInterceptor));
 
 function confirmPage({ url, headers }: FastifyRequest, fields: FormBody, form: Form<ConfirmedForm>): Page {
-  const { _csrf, [BACK]: back = pathIn(headers.referer), ...typed } = fields;
+  const { _csrf, [SCOPE_FIELD]: _scope, [BACK]: back = pathIn(headers.referer), ...typed } = fields;
   const hidden = Object.entries({ ...typed, [BACK]: localPath(textIn(back), '/') });
   return new Page('auth/confirm-password', {
     title: 'Confirm your password',

@@ -2,9 +2,12 @@
 export {
   ACCESS,
   type Access,
+  Allows,
+  ALLOWS,
   AccessModule,
   BrowserSignIn,
   Administrator,
+  NotAllowed,
   Public,
   RECENT_SIGN_IN,
   RequiresRecentSignIn,

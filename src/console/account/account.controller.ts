@@ -15,6 +15,7 @@ import { AlertsModule } from '../../keys/alerts/index.js';
 import { KeysModule } from '../../keys/index.js';
 import { OnboardingModule } from '../../keys/onboarding/index.js';
 import { Settings, SettingsModule } from '../../platform/settings/index.js';
+import { AppError } from '../../platform/shared/index.js';
 import { UsageModule } from '../../usage/index.js';
 import { WalletModule } from '../../wallet/index.js';
 import { AccessModule, Public, SignedIn } from '../access/index.js';
@@ -161,10 +162,25 @@ class PreferencesController {
   }
 }
 
+@Controller('scope')
+@SignedIn()
+class ScopeController {
+  constructor(private readonly sessions: SessionService) {}
+
+  /** `organization`: its ID; empty for the user's own account. Leads home: what a page shows may not exist there. */
+  @Post()
+  async switch(@CurrentVisitor() visitor: Visitor, @Body() { organization }: FormBody): Promise<Redirect> {
+    if (typeof organization !== 'string') throw new AppError('invalid_request', 'Choose one account.');
+    await this.sessions.switchScope(visitor, organization === '' ? undefined : organization);
+    return new Redirect('/');
+  }
+}
+
 @Module({
   imports: [AccessModule, AlertsModule, KeysModule, OnboardingModule, SettingsModule, UsageModule, WalletModule],
   controllers: [
     PreferencesController,
+    ScopeController,
     SignInController,
     AccountController,
     AccountPasswordController,

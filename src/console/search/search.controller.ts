@@ -123,8 +123,8 @@ class ConsoleSearch {
   }
 }
 
-const navigationOf = ({ isAdministrator }: Visitor): readonly Hit[] =>
-  navigationPages(isAdministrator).map(({ href, label }) => ({
+const navigationOf = (visitor: Visitor): readonly Hit[] =>
+  navigationPages(visitor).map(({ href, label }) => ({
     href,
     title: label,
     ...(href.startsWith('/admin') && { text: 'Admin console' }),

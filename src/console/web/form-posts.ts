@@ -35,6 +35,9 @@ function fieldsOf(text: string): FormBody {
   );
 }
 
+/** Names the organization of the scope that a form was opened in; missing in forms of the user's own account. */
+export const SCOPE_FIELD = '_scope';
+
 /** The form did not come from one of our pages shown to this browser. */
 export class ForeignForm extends AppError {
   constructor() {

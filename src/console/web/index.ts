@@ -30,7 +30,14 @@ export {
   typedAmount,
   typedCount,
 } from './form.js';
-export { DuplicateSubmission, ForeignForm, FormOrigin, IdempotentForms, readFormBodies } from './form-posts.js';
+export {
+  DuplicateSubmission,
+  ForeignForm,
+  FormOrigin,
+  IdempotentForms,
+  readFormBodies,
+  SCOPE_FIELD,
+} from './form-posts.js';
 export { type LayoutPart, LayoutParts } from './page-layouts.js';
 export { PageInterceptor, sendCsv, sendJson } from './page-writer.js';
 export { StepRequired, type Flash, localPath, Page, type PageOptions, Redirect } from './page.js';

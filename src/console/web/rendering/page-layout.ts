@@ -1,4 +1,11 @@
-import type { Visit } from '../../../auth/index.js';
+import {
+  allows,
+  type OrganizationRole,
+  type OrganizationScope,
+  type Permission,
+  type Visit,
+  type Visitor,
+} from '../../../auth/index.js';
 import type { CurrentSettings } from '../../../platform/settings/index.js';
 import type { Nanos } from '../../../platform/shared/index.js';
 import { maskedToken } from '../form-posts.js';
@@ -45,7 +52,9 @@ export function layoutValues(layout: PageLayout): Readonly<Record<string, unknow
     visitor: visit.visitor,
     csrf: maskedToken(visit.csrf),
     timeZone: visit.visitor?.timeZone ?? 'UTC',
-    ...areaOf(path, visit.visitor?.isAdministrator === true),
+    scope: visit.visitor?.organization?.id,
+    scopes: scopesOf(visit.visitor),
+    ...areaOf(path, visit.visitor),
     hasBalance: layout.balance !== undefined,
     support: supportLink(layout.site.supportContact),
     theme: visit.theme,
@@ -55,6 +64,24 @@ export function layoutValues(layout: PageLayout): Readonly<Record<string, unknow
     nextThemeName: THEMES[theme.next].name,
   };
 }
+
+/** The choices of the scope switch; undefined for users without organizations. */
+function scopesOf(visitor: Visitor | undefined) {
+  if (visitor === undefined || visitor.organizations.length === 0) return undefined;
+  const all = [{ id: '', name: 'Personal account', note: visitor.email }, ...visitor.organizations.map(choiceOf)];
+  const choices = all.map((choice) => ({ ...choice, current: choice.id === (visitor.organization?.id ?? '') }));
+  return { current: visitor.organization?.name ?? 'Personal account', choices };
+}
+
+const choiceOf = ({ id, name, role }: OrganizationScope) => ({ id, name, note: ROLE_NAMES[role] });
+
+const ROLE_NAMES: Readonly<Record<OrganizationRole, string>> = {
+  owner: 'Owner',
+  admin: 'Admin',
+  billing: 'Billing',
+  member: 'Member',
+  viewer: 'Viewer',
+};
 
 function supportLink(contact: string | undefined): { href: string; label: string } | undefined {
   if (contact === undefined) return undefined;
@@ -66,6 +93,8 @@ interface NavigationItem {
   readonly href: string;
   readonly label: string;
   readonly icon: string;
+  /** In organizations: one of these is required. Undefined: open to everyone. */
+  readonly permissions?: readonly Permission[];
 }
 
 interface Area {
@@ -78,10 +107,10 @@ interface Area {
 
 const OWN: readonly NavigationItem[] = [
   { href: '/', label: 'Home', icon: 'home' },
-  { href: '/keys', label: 'API keys', icon: 'key' },
-  { href: '/playground', label: 'Playground', icon: 'play' },
+  { href: '/keys', label: 'API keys', icon: 'key', permissions: ['use keys', 'view all keys'] },
+  { href: '/playground', label: 'Playground', icon: 'play', permissions: ['use keys'] },
   { href: '/usage-logs/common', label: 'Usage logs', icon: 'list' },
-  { href: '/wallet', label: 'Wallet', icon: 'wallet' },
+  { href: '/wallet', label: 'Wallet', icon: 'wallet', permissions: ['view wallet'] },
   { href: '/pricing', label: 'Pricing', icon: 'price' },
   { href: '/docs', label: 'Docs', icon: 'book' },
   { href: '/account', label: 'Account', icon: 'person' },
@@ -101,15 +130,22 @@ const ADMIN: readonly NavigationItem[] = [
 ];
 
 /** Pages of the navigation that a user may open. */
-export const navigationPages = (isAdministrator: boolean): readonly NavigationItem[] =>
-  isAdministrator ? [...OWN, ...ADMIN] : OWN;
+export const navigationPages = ({ isAdministrator, organization }: Reader): readonly NavigationItem[] => {
+  const own = OWN.filter(
+    ({ permissions }) => permissions?.some((permission) => allows(organization, permission)) ?? true,
+  );
+  return isAdministrator ? [...own, ...ADMIN] : own;
+};
+
+type Reader = Pick<Visitor, 'isAdministrator' | 'organization'>;
 
 const TO_ADMIN: NavigationItem = { href: ADMIN_START, label: 'Admin console', icon: 'sliders' };
 const TO_OWN: NavigationItem = { href: '/', label: 'Back to console', icon: 'chevron-left' };
 
-function areaOf(path: string, isAdmin: boolean): Area {
+function areaOf(path: string, visitor: Visitor | undefined): Area {
+  const isAdmin = visitor?.isAdministrator === true;
   const isAdminArea = isAdmin && isWithin(ADMIN_START, path);
-  const items = isAdminArea ? ADMIN : OWN;
+  const items = isAdminArea ? ADMIN : navigationPages({ isAdministrator: false, organization: visitor?.organization });
   return {
     navigation: items.map((item) => ({ ...item, current: isCurrent(item.href, path) })),
     isAdminArea,

@@ -21,6 +21,9 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
   aVisit({
     visitor: {
       accountId: 'acc_1',
+      scopeId: 'acc_1',
+      organization: undefined,
+      organizations: [],
       email: 'owner@example.com',
       name: 'Account <owner>',
       isAdministrator: false,
