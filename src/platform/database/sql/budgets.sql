@@ -51,17 +51,19 @@ BEGIN
 END $$;
 
 -- The budgets of a call by the name '<holder> <period> <its first day>': first those of its key, then those of its
--- member and team.
+-- member and team. Not in SQL: such a function would be planned for each statement that calls it.
 CREATE OR REPLACE FUNCTION budget_names(key text, day date, week date, month date, member text, team text,
   counted_on date)
-RETURNS text[] LANGUAGE sql STABLE AS $$
-  SELECT array_remove(ARRAY[key || ' day ' || day, key || ' week ' || week, key || ' month ' || month], NULL)
-    || (SELECT array_agg(h.id || ' ' || p.period || ' '
-                || budget_period_start(p.period, counted_on::timestamp AT TIME ZONE 'UTC') ORDER BY h.place, p.place)
-        FROM unnest(ARRAY[member, team]) WITH ORDINALITY AS h (id, place),
-          unnest('{lifetime,day,week,month}'::text[]) WITH ORDINALITY AS p (period, place)
-        WHERE h.id IS NOT NULL AND counted_on IS NOT NULL)
-$$;
+RETURNS text[] LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  day_name   CONSTANT text := ' day ' || counted_on;
+  week_name  CONSTANT text := ' week ' || date_trunc('week', counted_on)::date;
+  month_name CONSTANT text := ' month ' || date_trunc('month', counted_on)::date;
+BEGIN
+  RETURN array_remove(ARRAY[key || ' day ' || day, key || ' week ' || week, key || ' month ' || month,
+    member || ' lifetime -infinity', member || day_name, member || week_name, member || month_name,
+    team || ' lifetime -infinity', team || day_name, team || week_name, team || month_name], NULL);
+END $$;
 
 -- The budgets that a settled call counts in.
 CREATE OR REPLACE FUNCTION budgets_of(call calls)

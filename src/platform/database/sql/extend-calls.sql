@@ -92,8 +92,8 @@ BEGIN
       FROM budgets t
       WHERE (t.holder_id, t.period, t.period_start) IN (
         SELECT split_part(u.budget, ' ', 1), split_part(u.budget, ' ', 2), split_part(u.budget, ' ', 3)::date
-        FROM unnest(open_keys, open_days, open_weeks, open_months, open_members, open_teams, open_dates)
-          AS c (key_id, d, w, m, member_id, team_id, counted_on),
+        FROM (SELECT DISTINCT * FROM unnest(open_keys, open_days, open_weeks, open_months, open_members, open_teams,
+            open_dates)) AS c (key_id, d, w, m, member_id, team_id, counted_on),
           unnest(budget_names(c.key_id, c.d, c.w, c.m, c.member_id, c.team_id, c.counted_on)) AS u (budget))
       ORDER BY t.holder_id, t.period, t.period_start FOR UPDATE
     LOOP

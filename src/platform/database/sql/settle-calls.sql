@@ -16,6 +16,8 @@ RETURNS TABLE (collected bigint) LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   unlimited CONSTANT bigint := 9223372036854775807;
+  -- Of budgets without a limit: so much that it need not be told apart from less.
+  plenty CONSTANT bigint := 4611686018427387904;
   locked record;
   done settlement;
   wallet_ids text[];  wallet_free bigint[];  wallet_owed bigint[];  any_owed boolean;
@@ -32,8 +34,9 @@ DECLARE
   budgets text[] := '{}';  budget_free bigint[] := '{}';  budget_paid bigint[] := '{}';  budget_released bigint[] := '{}';
   days date[] := '{}';  weeks date[] := '{}';  months date[] := '{}';
   call_members text[] := '{}';  call_teams text[] := '{}';  dates date[] := '{}';
-  names text[];
-  name text;
+  -- Names and places in budgets of those of a call; calls with the same are often neighbors.
+  names text[];  names_before text[];
+  places integer[];
   settled_ids text[] := '{}';
   -- The amount collected for each call; null if it had been settled before.
   taken bigint[] := '{}';
@@ -106,12 +109,12 @@ BEGIN
   IF any_budget THEN
     FOR locked IN
       SELECT t.holder_id || ' ' || t.period || ' ' || t.period_start AS name,
-             coalesce(t."limit" - t.used - t.held, unlimited) AS left_over
+             coalesce(t."limit" - t.used - t.held, plenty) AS left_over
       FROM budgets t
       WHERE (t.holder_id, t.period, t.period_start) IN (
         SELECT split_part(u.budget, ' ', 1), split_part(u.budget, ' ', 2), split_part(u.budget, ' ', 3)::date
-        FROM unnest(counted_keys, counted_days, counted_weeks, counted_months, counted_members, counted_teams,
-            counted_dates) AS x (key_id, d, w, m, member_id, team_id, counted_on),
+        FROM (SELECT DISTINCT * FROM unnest(counted_keys, counted_days, counted_weeks, counted_months, counted_members,
+            counted_teams, counted_dates)) AS x (key_id, d, w, m, member_id, team_id, counted_on),
           unnest(budget_names(x.key_id, x.d, x.w, x.m, x.member_id, x.team_id, x.counted_on)) AS u (budget))
       ORDER BY t.holder_id, t.period, t.period_start FOR UPDATE
     LOOP
@@ -141,15 +144,19 @@ BEGIN
         n := array_position(counted_ids, done.id);
         names := budget_names(done.key_id, counted_days[n], counted_weeks[n], counted_months[n], counted_members[n],
           counted_teams[n], counted_dates[n]);
+        IF names IS DISTINCT FROM names_before THEN
+          names_before := names;
+          SELECT coalesce(array_agg(p), '{}') INTO places
+          FROM (SELECT array_position(budgets, u.budget) AS p FROM unnest(names) AS u (budget)) t WHERE p IS NOT NULL;
+        END IF;
       END IF;
       IF collected IS NOT NULL THEN
         collected := least(done.cost, stored_hold + wallet_free[w]);
         IF key_free[k] <> unlimited THEN collected := least(collected, stored_hold + key_free[k]); END IF;
         IF any_budget THEN
           n := cardinality(taken) + 1;
-          FOREACH name IN ARRAY names LOOP
-            b := array_position(budgets, name);
-            IF budget_free[b] <> unlimited THEN collected := least(collected, stored_hold + budget_free[b]); END IF;
+          FOREACH b IN ARRAY places LOOP
+            collected := least(collected, stored_hold + budget_free[b]);
           END LOOP;
           b := array_position(counted_ids, done.id);
           days[n] := counted_days[b];  weeks[n] := counted_weeks[b];  months[n] := counted_months[b];
@@ -164,10 +171,8 @@ BEGIN
       key_paid[k] := key_paid[k] + paid;
       key_released[k] := key_released[k] + stored_hold;
       IF any_budget THEN
-        FOREACH name IN ARRAY names LOOP
-          b := array_position(budgets, name);
-          CONTINUE WHEN b IS NULL;
-          IF budget_free[b] <> unlimited THEN budget_free[b] := budget_free[b] + stored_hold - paid; END IF;
+        FOREACH b IN ARRAY places LOOP
+          budget_free[b] := budget_free[b] + stored_hold - paid;
           budget_paid[b] := budget_paid[b] + paid;
           budget_released[b] := budget_released[b] + stored_hold;
         END LOOP;
