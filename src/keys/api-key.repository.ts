@@ -9,7 +9,8 @@ import type { KeyState } from './caller.js';
 /** Columns of a new row; others get their defaults. */
 export type NewApiKeyRow = Pick<ApiKeyEntity, 'id' | 'accountId' | 'secretHash' | 'hint'> & SettingsRow;
 
-type KeyColumns = Partial<
+/** Changed settings other than budgets. */
+export type KeyColumns = Partial<
   Pick<
     ApiKeyEntity,
     'name' | 'groupName' | 'models' | 'expiresAt' | 'quota' | 'limits' | 'networks' | 'strict' | 'neverStores'
