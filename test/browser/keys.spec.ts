@@ -182,7 +182,7 @@ describe('the pages of keys in a browser', () => {
       if (javaScriptEnabled) await page.getByRole('button', { name: 'Select all' }).click();
       else await page.getByLabel(`Select ${kind} 2`).check();
       if (javaScriptEnabled) await expectFine(window, 'keys-selected');
-      await page.getByRole('button', { name: 'Edit selected' }).click();
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
       if (javaScriptEnabled) await expectFine(window, 'keys-selected-edit');
       await page.getByLabel('Daily budget').fill('2');
       await page.getByRole('button', { name: 'Save 2 keys' }).click();
