@@ -42,6 +42,13 @@ export class KeyChangedMeanwhile extends AppError {
   }
 }
 
+/** Of several keys, one cannot be changed; so none was. */
+export class KeysNotChanged extends AppError {
+  constructor(name: string, { kind, message, details }: AppError) {
+    super(kind, `“${name}”: ${message}`, details);
+  }
+}
+
 export class SecretNotImportable extends AppError {
   constructor() {
     super(
@@ -141,6 +148,17 @@ export class GroupNotOffered extends AppError {
 export class ModelNotOffered extends AppError {
   constructor(model: string, group: string) {
     super('invalid_request', `Deselect ${model}: it is not available in the group “${group}”.`, { param: 'models' });
+  }
+}
+
+/** Of several keys, one allows a model that its new group does not have. */
+export class ModelPreventsMove extends AppError {
+  constructor(name: string, model: string, group: string) {
+    super(
+      'invalid_request',
+      `“${name}” allows ${model}, which is not available in the group “${group}”. Change its models first.`,
+      { param: 'group' },
+    );
   }
 }
 

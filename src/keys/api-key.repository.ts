@@ -10,7 +10,8 @@ import type { KeyState } from './caller.js';
 export type NewApiKeyRow = Pick<ApiKeyEntity, 'id' | 'accountId' | 'memberId' | 'teamId' | 'secretHash' | 'hint'> &
   SettingsRow;
 
-type KeyColumns = Partial<
+/** Changed settings other than budgets. */
+export type KeyColumns = Partial<
   Pick<
     ApiKeyEntity,
     'name' | 'groupName' | 'models' | 'expiresAt' | 'quota' | 'limits' | 'networks' | 'strict' | 'neverStores'

@@ -1,10 +1,10 @@
-import { limitColumns, type Limits, limitsIn, NO_LIMITS } from '../platform/limits/index.js';
+import { limitColumns, type Limits, type LimitsChange, limitsIn, NO_LIMITS } from '../platform/limits/index.js';
 import { MAX_AMOUNT, type Nanos, type Secret } from '../platform/shared/index.js';
 import type { WalletBalance } from '../wallet/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { BudgetNotPossible, InvalidKeyName, QuotaNotPossible } from './api-key.errors.js';
 import type { KeyState } from './caller.js';
-import type { BudgetName, KeyBudgets, MemberBudgetName } from './budgets.js';
+import type { BudgetChange, BudgetName, KeyBudgets, MemberBudgetName } from './budgets.js';
 import { networksOf } from './networks.js';
 
 /**
@@ -34,6 +34,16 @@ export interface KeySettings {
   readonly strict?: boolean;
   /** Responses are not stored: calls that require storage or refer to stored responses are rejected. */
   readonly neverStores?: boolean;
+}
+
+/** A change of several keys alike. Absent settings keep each key's own; null removes them. */
+export interface SharedKeyChange {
+  readonly state?: KeyState;
+  /** Null: the account's group. */
+  readonly groupName?: string | null;
+  readonly quota?: Nanos | null;
+  readonly budgets?: BudgetChange;
+  readonly limits?: LimitsChange;
 }
 
 /** Properties of a new key. */
@@ -161,7 +171,7 @@ export function possibleNetworks(networks: readonly string[]): readonly string[]
 }
 
 /** @throws QuotaNotPossible */
-function possibleQuota(quota: Nanos | null): Nanos | null {
+export function possibleQuota(quota: Nanos | null): Nanos | null {
   if (quota !== null && (quota < 0n || quota > MAX_AMOUNT)) throw QuotaNotPossible.outOfRange();
   return quota;
 }

@@ -10,6 +10,7 @@ export {
   MAX_KEY_NAME,
   type NewApiKey,
   type OwnedKey,
+  type SharedKeyChange,
 } from './api-key.js';
 export {
   BudgetNotPossible,
@@ -18,6 +19,7 @@ export {
   KeyChangedMeanwhile,
   KeyIsDeleted,
   KeyNotFound,
+  KeysNotChanged,
   ModelNotOffered,
   NetworksNotPossible,
   QuotaNotPossible,

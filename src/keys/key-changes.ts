@@ -3,17 +3,26 @@ import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
 import { changedLimits, describeLimits, limitColumns, type LimitsChange, limitsIn } from '../platform/limits/index.js';
-import { formatUsd, MAX_AMOUNT, type Nanos, nanos } from '../platform/shared/index.js';
+import { AppError, formatUsd, MAX_AMOUNT, type Nanos, nanos } from '../platform/shared/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import {
   KeyChangedMeanwhile,
   KeyIsDeleted,
   KeyNotFound,
+  KeysNotChanged,
   QuotaNotPossible,
   SecretAlreadyKnown,
 } from './api-key.errors.js';
-import { type KeyLimits, type KeyReference, type KeySettings, possibleNetworks, rowOf } from './api-key.js';
-import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
+import {
+  type KeyLimits,
+  type KeyReference,
+  type KeySettings,
+  possibleNetworks,
+  possibleQuota,
+  rowOf,
+  type SharedKeyChange,
+} from './api-key.js';
+import { ApiKeyRepository, type KeyColumns, type NewApiKeyRow } from './api-key.repository.js';
 import type { BudgetChange } from './budgets.js';
 import { BudgetsRepository } from './budgets.repository.js';
 import type { KeyState } from './caller.js';
@@ -95,12 +104,42 @@ export class KeyChanges {
     return this.run(key, async (row, manager) => {
       if (row.version !== version) throw new KeyChangedMeanwhile(row.name);
       const { dailyBudget: daily, weeklyBudget: weekly, monthlyBudget: monthly, ...columns } = rowOf(settings);
-      const { quota } = columns;
-      if (quota !== null && quota !== row.quota && quota < row.used + row.held)
-        throw QuotaNotPossible.belowUse(quota, row.used, row.held);
+      checkQuota(row, columns.quota);
       await this.keys.update(row.id, columns, manager);
       await this.writeBudgets(row, { daily, weekly, monthly }, manager);
     });
+  }
+
+  /**
+   * Changes several keys of an account in one transaction: all or none.
+   * @throws KeysNotChanged naming the key that prevents it
+   */
+  changeAll(accountId: string, ids: readonly string[], change: SharedKeyChange): Promise<void> {
+    return this.keys.transaction(async (manager) => {
+      // Sorted, as admission locks keys.
+      for (const id of [...new Set(ids)].toSorted())
+        await this.within(manager, { accountId, id }, async (row) => {
+          try {
+            await this.writeShared(row, change, manager);
+          } catch (error) {
+            throw error instanceof AppError ? new KeysNotChanged(row.name, error) : error;
+          }
+        });
+    });
+  }
+
+  private async writeShared(row: ApiKeyEntity, change: SharedKeyChange, manager: EntityManager): Promise<void> {
+    const { state, groupName, quota, limits, budgets } = change;
+    if (row.state === 'deleted') throw new KeyIsDeleted(row.id);
+    if (quota !== undefined) checkQuota(row, possibleQuota(quota));
+    const columns: KeyColumns = {
+      ...(groupName !== undefined && { groupName }),
+      ...(quota !== undefined && { quota }),
+      ...(limits && { limits: limitColumns(changedLimits(limitsIn(row.limits), limits)) }),
+    };
+    if (Object.keys(columns).length > 0) await this.keys.update(row.id, columns, manager);
+    if (budgets) await this.writeBudgets(row, budgets, manager);
+    if (state !== undefined) await this.keys.setState(row.id, state, manager);
   }
 
   private writeBudgets(row: ApiKeyEntity, change: BudgetChange, manager: EntityManager): Promise<void> {
@@ -109,15 +148,25 @@ export class KeyChanges {
   }
 
   private run<T>(key: KeyReference, work: (row: ApiKeyEntity, manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.keys.transaction(async (manager) => {
-      const row = await this.keys.lock(key, manager);
-      if (!row) throw new KeyNotFound(typeof key === 'string' ? key : key.id);
-      if (row.state === 'deleted') throw new KeyIsDeleted(row.id);
-      const result = await work(row, manager);
-      await this.record(row, manager);
-      await this.notifications.publish(TOPICS.key, { id: row.id }, manager);
-      return result;
-    });
+    return this.keys.transaction((manager) =>
+      this.within(manager, key, (row) => {
+        if (row.state === 'deleted') throw new KeyIsDeleted(row.id);
+        return work(row, manager);
+      }),
+    );
+  }
+
+  private async within<T>(
+    manager: EntityManager,
+    key: KeyReference,
+    work: (row: ApiKeyEntity) => Promise<T>,
+  ): Promise<T> {
+    const row = await this.keys.lock(key, manager);
+    if (!row) throw new KeyNotFound(typeof key === 'string' ? key : key.id);
+    const result = await work(row);
+    await this.record(row, manager);
+    await this.notifications.publish(TOPICS.key, { id: row.id }, manager);
+    return result;
   }
 
   /** Writes the audit entry of a change. */
@@ -129,6 +178,11 @@ export class KeyChanges {
     const action = after.state === before.state ? 'changed' : after.state;
     await this.audit.record({ action, object: objectOf(after), lines }, manager);
   }
+}
+
+/** @throws QuotaNotPossible for a new quota below what is used and held */
+function checkQuota({ quota: before, used, held }: ApiKeyEntity, quota: Nanos | null): void {
+  if (quota !== null && quota !== before && quota < used + held) throw QuotaNotPossible.belowUse(quota, used, held);
 }
 
 const objectOf = ({ id, name, accountId }: Pick<NewApiKeyRow, 'id' | 'name' | 'accountId'>) =>

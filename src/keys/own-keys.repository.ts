@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { limitsIn } from '../platform/limits/index.js';
 import { type Nanos, nanos } from '../platform/shared/index.js';
-import type { OwnedKey } from './api-key.js';
 import type { KeyState } from './caller.js';
 import { type KeyBudgets, NO_BUDGETS } from './budgets.js';
 import { BudgetsRepository } from './budgets.repository.js';
@@ -71,7 +70,7 @@ const SELECT = (filter: string, order: string): string => `
        WHERE k.account_id = $1 ${filter}
        ${order}) k`;
 
-const ONE = SELECT('AND k.id = $2', '');
+const BY_ID = SELECT('AND k.id = ANY ($2::text[])', 'ORDER BY k.id DESC');
 
 /** Rows that match the filter; `deleted` only on request. */
 const PAGE = (side: string, order: string): string =>
@@ -105,9 +104,9 @@ export class OwnKeysRepository {
     private readonly budgets: BudgetsRepository,
   ) {}
 
-  async find({ accountId, id }: OwnedKey): Promise<OwnKey | undefined> {
-    const [key] = await this.complete(await this.dataSource.query<OwnKeyRow[]>(ONE, [accountId, id]));
-    return key;
+  /** Newest first; without those that are not the account's. */
+  async byIds(accountId: string, ids: readonly string[]): Promise<readonly OwnKey[]> {
+    return this.complete(await this.dataSource.query<OwnKeyRow[]>(BY_ID, [accountId, ids]));
   }
 
   async idBySecret(accountId: string, secretHash: Buffer): Promise<string | undefined> {

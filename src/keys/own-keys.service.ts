@@ -2,8 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Throttle, TooManyAttempts, type Visitor } from '../auth/index.js';
 import { groupOfViewer, Offer } from '../catalog/index.js';
 import type { Nanos } from '../platform/shared/index.js';
-import { GroupNotOffered, KeyNotFound, KeysMadeTooFast, ModelNotOffered, TooManyKeys } from './api-key.errors.js';
-import { type CreatedApiKey, type KeySettings, type OwnedKey } from './api-key.js';
+import {
+  GroupNotOffered,
+  KeyNotFound,
+  KeysMadeTooFast,
+  ModelNotOffered,
+  ModelPreventsMove,
+  TooManyKeys,
+} from './api-key.errors.js';
+import type { CreatedApiKey, KeySettings, OwnedKey, SharedKeyChange } from './api-key.js';
 import { ApiKeyService } from './api-key.service.js';
 import { hashSecret } from './credentials.js';
 import { KeyChanges } from './key-changes.js';
@@ -41,10 +48,19 @@ export class OwnKeys {
   }
 
   /** @throws KeyNotFound */
-  async get(key: OwnedKey): Promise<OwnKey> {
+  async get({ accountId, id }: OwnedKey): Promise<OwnKey> {
+    const [found] = await this.getAll(accountId, [id]);
+    if (!found) throw new KeyNotFound(id);
+    return found;
+  }
+
+  /** Newest first. @throws KeyNotFound */
+  async getAll(accountId: string, ids: readonly string[]): Promise<readonly OwnKey[]> {
     // The database rejects some characters that URLs can contain.
-    const found = /^key_\w+$/.test(key.id) ? await this.rows.find(key) : undefined;
-    if (!found) throw new KeyNotFound(key.id);
+    const possible = ids.filter((id) => /^key_\w+$/.test(id));
+    const found = await this.rows.byIds(accountId, possible);
+    const missing = ids.find((wanted) => !found.some(({ id }) => id === wanted));
+    if (missing !== undefined) throw new KeyNotFound(missing);
     return found;
   }
 
@@ -105,6 +121,18 @@ export class OwnKeys {
     await this.changes.setAll(key, version, settings);
   }
 
+  /**
+   * Changes several keys, all or none.
+   * @throws KeyNotFound
+   * @throws GroupNotOffered; ModelPreventsMove and KeysNotChanged, which name the key that prevents the change
+   */
+  async changeAll(owner: KeyOwner, ids: readonly string[], change: SharedKeyChange): Promise<void> {
+    const { groupName } = change;
+    const keys = groupName === undefined ? [] : await this.getAll(owner.accountId, ids);
+    for (const key of keys) this.checkMove(owner, key, groupName ?? undefined);
+    await this.changes.changeAll(owner.accountId, ids, change);
+  }
+
   /** @throws KeyNotFound, KeyIsDeleted, as the following methods do */
   enable(key: OwnedKey): Promise<void> {
     return this.changes.setState(key, 'enabled');
@@ -135,13 +163,27 @@ export class OwnKeys {
   }
 
   private checkOffered(owner: KeyOwner, { groupName, models = [] }: KeySettings, before: OwnKey | undefined): void {
+    this.checkGroup(owner, groupName, before);
     const group = groupName ?? groupOfViewer(owner);
-    const sameGroup = group === before?.group;
-    if (groupName !== undefined && !sameGroup && !this.offer.groupsFor(owner).some(({ name }) => name === groupName))
-      throw new GroupNotOffered(groupName);
-    const offered = new Set(this.offer.modelsOf(group).map(({ model }) => model.name));
-    const kept = new Set(sameGroup ? before.models : []);
-    const missing = models.find((model) => !offered.has(model) && !kept.has(model));
+    const missing = this.missingModel(group, models, before);
     if (missing !== undefined) throw new ModelNotOffered(missing, group);
+  }
+
+  private checkMove(owner: KeyOwner, key: OwnKey, groupName: string | undefined): void {
+    this.checkGroup(owner, groupName, key);
+    const group = groupName ?? groupOfViewer(owner);
+    const missing = this.missingModel(group, key.models ?? [], key);
+    if (missing !== undefined) throw new ModelPreventsMove(key.name, missing, group);
+  }
+
+  private checkGroup(owner: KeyOwner, groupName: string | undefined, before: OwnKey | undefined): void {
+    if (groupName === undefined || groupName === before?.group) return;
+    if (!this.offer.groupsFor(owner).some(({ name }) => name === groupName)) throw new GroupNotOffered(groupName);
+  }
+
+  private missingModel(group: string, models: readonly string[], before: OwnKey | undefined): string | undefined {
+    const offered = new Set(this.offer.modelsOf(group).map(({ model }) => model.name));
+    const kept = new Set(group === before?.group ? before.models : []);
+    return models.find((model) => !offered.has(model) && !kept.has(model));
   }
 }

@@ -168,7 +168,7 @@ const MIN_DAYS = 3;
 /** Later than any call. */
 const END = new Date(Date.UTC(2200, 0));
 /** Days per query. */
-const DAYS = 31;
+const DAYS = 14;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -200,7 +200,7 @@ export class WalletStatement {
     return { topUps, older: found.length > size && last ? [last.position, last.id] : undefined };
   }
 
-  /** Days with calls in the month before a moment, newest first; if there are none, in the last month with calls. */
+  /** Days with calls in the two weeks before a moment, newest first; if there are none, in the last two weeks with calls. */
   async consumption(query: Query, accountId: string, timeZone: string, before = END): Promise<ConsumptionPage> {
     const last = await this.usage.lastBefore(query, accountId, before);
     if (last === undefined) return { days: [], before: undefined };

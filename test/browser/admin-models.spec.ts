@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { ApiKeyService } from '../../src/keys/index.js';
 import { evaluate, expectFine, NARROW, startBrowser, Window } from '../support/browser.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
@@ -9,10 +10,11 @@ describe('model and group pages in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
   let operator: PageVisitor;
+  let accountId: string;
 
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
-    operator = (await operatorVisit(relay)).browser;
+    ({ browser: operator, accountId } = await operatorVisit(relay));
   });
   afterAll(async () => {
     await browser.close();
@@ -133,6 +135,30 @@ describe('model and group pages in a browser', () => {
     120_000,
   );
 
+  it('keep the save bar of a stored object in sight only once there is something to save', async () => {
+    const { id } = await relay.get(ApiKeyService).create({ accountId, name: 'stored' });
+    const window = await open();
+    const { page } = window;
+    await page.goto('/admin/channels');
+    const channel = await page.getByRole('link', { name: 'chat-completions-main', exact: true }).getAttribute('href');
+    const stored = [`/keys/${id}/edit`, '/account/alerts', `${channel}`, '/admin/models/m', '/admin/groups/default'];
+    for (const path of stored) {
+      await page.goto(path);
+      const before = await evaluate(page, BAR_POSITION);
+      await page.locator('form:has(> .savebar) .input:visible').first().press('x');
+      expect({ path, before, after: await evaluate(page, BAR_POSITION) }).toEqual({
+        path,
+        before: 'static',
+        after: 'sticky',
+      });
+    }
+    await window.close();
+    const plain = await open({ javaScriptEnabled: false });
+    await plain.page.goto(`/keys/${id}/edit`);
+    expect(await evaluate(plain.page, BAR_POSITION)).toBe('sticky');
+    await plain.close();
+  });
+
   it('keep the focused field of a form out from behind its save bar', async () => {
     const window = await open();
     const { page } = window;
@@ -149,6 +175,7 @@ describe('model and group pages in a browser', () => {
   }, 120_000);
 });
 
+const BAR_POSITION = `getComputedStyle(document.querySelector('.savebar')).position`;
 const CARET_PX = 40;
 /** The focused field, if the save bar is over it; of a text area, over its first line, where the caret is. */
 const COVERED = `(() => {

@@ -166,4 +166,39 @@ describe('the pages of keys in a browser', () => {
     expect(window.complaints).toEqual([]);
     await window.close();
   });
+
+  it.each([true, false])(
+    'change several keys at once with script: %s',
+    async (javaScriptEnabled) => {
+      const kind = javaScriptEnabled ? 'scripted' : 'plain';
+      const keys = relay.get(ApiKeyService);
+      for (const number of [1, 2]) await keys.create({ accountId: ann.accountId, name: `${kind} ${number}` });
+      const window = await open({ javaScriptEnabled });
+      const { page } = window;
+      await page.goto(`/keys?q=${kind}`);
+      expect(await page.getByRole('button', { name: 'Disable' }).isVisible()).toBe(false);
+      await page.getByLabel(`Select ${kind} 1`).check();
+      expect(await page.getByRole('button', { name: 'Select all' }).isVisible()).toBe(javaScriptEnabled);
+      if (javaScriptEnabled) await page.getByRole('button', { name: 'Select all' }).click();
+      else await page.getByLabel(`Select ${kind} 2`).check();
+      if (javaScriptEnabled) await expectFine(window, 'keys-selected');
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      if (javaScriptEnabled) await expectFine(window, 'keys-selected-edit');
+      await page.getByLabel('Daily budget').fill('2');
+      await page.getByRole('button', { name: 'Save 2 keys' }).click();
+      expect(await page.getByText('of $2.00 today').count()).toBe(2);
+      expect(page.url()).toContain(`/keys?q=${kind}`);
+      for (const number of [1, 2]) await page.getByLabel(`Select ${kind} ${number}`).check();
+      await page.getByRole('button', { name: 'Disable' }).click();
+      expect(await page.getByText('2 keys disabled').isVisible()).toBe(true);
+      for (const number of [1, 2]) await page.getByLabel(`Select ${kind} ${number}`).check();
+      await page.getByRole('button', { name: 'Delete…' }).click();
+      if (javaScriptEnabled) await expectFine(window, 'keys-selected-delete');
+      await page.getByRole('button', { name: 'Delete 2 keys' }).click();
+      expect(await page.getByText('2 keys deleted').isVisible()).toBe(true);
+      expect(window.complaints).toEqual([]);
+      await window.close();
+    },
+    60_000,
+  );
 });

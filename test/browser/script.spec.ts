@@ -158,6 +158,19 @@ describe('the script of pages', () => {
     expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
   });
 
+  it.each([640, 1280])('leaves all tabs inside and their content the full width at %i px', async (width) => {
+    const tabs = clientSnippets('https://x', [{ name: 'm', protocols: ['responses', 'messages'], translates: true }]);
+    const snippets = engine.renderBare('client-snippets', { tabs, open: 'curl', group: 'client' });
+    const page = await open(() => snippets, { viewport: { width, height: 800 } });
+    const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!;
+    const row = await boxOf('.tabs');
+    expect((await boxOf('.tabs details[open] .code')).width).toBe(row.width);
+    for (const summary of await page.locator('.tabs summary').all()) {
+      const tab = (await summary.boundingBox())!;
+      expect(tab.x + tab.width).toBeLessThanOrEqual(row.x + row.width);
+    }
+  });
+
   it('is optional: menu and tabs work without it, and controls that need it are hidden', async () => {
     const tabs = clientSnippets('https://x', [{ name: 'm', protocols: ['responses', 'messages'], translates: true }]);
     const snippets = engine.renderBare('client-snippets', { tabs, open: 'curl', group: 'client' });

@@ -14,6 +14,7 @@ import {
   type OwnKeys,
   QuotaNotPossible,
 } from '../../src/keys/index.js';
+import { actingAs } from '../../src/platform/audit/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { eventually } from '../support/eventually.js';
 import { daysAgo, type Person, useOwnKeys } from '../support/own-keys-world.js';
@@ -113,6 +114,47 @@ describe("an account's own keys", () => {
       const id = await aKey({ quota: parseUsd('10') });
       await expect(keys.raiseQuota(of(id), parseUsd('5'))).resolves.toBe(parseUsd('15'));
       await expect(keys.raiseQuota(of(await aKey()), parseUsd('5'))).rejects.toThrow(QuotaNotPossible);
+    });
+
+    it('several at once, with an audit entry for each key when an administrator acts', async () => {
+      const [one, other] = [await aKey({ quota: parseUsd('5'), limits: { concurrency: 4 } }), await aKey()];
+      const actor = { kind: 'account', accountId: 'acc_1', name: 'admin@example.com', ip: '' } as const;
+      const budgets = { daily: parseUsd('1') };
+      const change = { groupName: 'saver', quota: null, budgets, limits: { requestsPerMinute: 60 } };
+      await actingAs(actor, () => keys.changeAll(ann, [one, other], change));
+      const changed = [await keys.get(of(one)), await keys.get(of(other))];
+      for (const key of changed) expect(key).toMatchObject({ name: 'key', groupName: 'saver', quota: undefined });
+      expect(changed.map(({ limits }) => limits)).toEqual([
+        { requestsPerMinute: 60, concurrency: 4 },
+        { requestsPerMinute: 60 },
+      ]);
+      expect(changed.map((key) => key.budgets.daily?.limit)).toEqual([parseUsd('1'), parseUsd('1')]);
+      await keys.changeAll(ann, [one, other], { groupName: null, state: 'disabled' });
+      expect(await keys.get(of(one))).toMatchObject({ groupName: undefined, state: 'disabled' });
+      const entries = await sql.query<{ object_id: string; lines: string[] }[]>('SELECT * FROM audit_entries');
+      expect(entries.map(({ object_id }) => object_id).toSorted()).toEqual([one, other].toSorted());
+      expect(entries.find(({ object_id }) => object_id === one)?.lines).toContain('quota $5 → none');
+    });
+
+    it('several at once or none, naming the key that prevents it', async () => {
+      const names = ['one', 'used', 'small only'];
+      const ids = await Promise.all(
+        names.map((name) => aKey({ name, ...(name === 'small only' && { models: ['small'] }) })),
+      );
+      const [one = '', used = '', smallOnly = ''] = ids;
+      await sql.query('UPDATE api_keys SET used = 1500000000 WHERE id = $1', [used]);
+      const lower = keys.changeAll(ann, ids, { quota: parseUsd('1'), limits: { concurrency: 2 } });
+      await expect(lower).rejects.toThrow('“used”: A quota of $1 is not possible');
+      const move = keys.changeAll(ann, ids, { groupName: 'saver' });
+      await expect(move).rejects.toThrow('“small only” allows small, which is not available in the group “saver”.');
+      await expect(keys.changeAll(ann, ids, { groupName: 'secret' })).rejects.toThrow(GroupNotOffered);
+      const theirs = await aKey({}, bob);
+      await expect(keys.changeAll(ann, [one, theirs], { state: 'disabled' })).rejects.toThrow(KeyNotFound);
+      for (const id of ids)
+        expect(await keys.get(of(id))).toMatchObject({ state: 'enabled', version: 1, group: 'default', limits: {} });
+      await keys.delete(of(smallOnly));
+      await expect(keys.changeAll(ann, ids, { state: 'disabled' })).rejects.toThrow('“small only”: The key');
+      expect(await keys.get(of(one))).toMatchObject({ state: 'enabled' });
     });
 
     it('no more when they are deleted', async () => {

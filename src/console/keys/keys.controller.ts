@@ -31,6 +31,7 @@ import {
   paceText,
 } from './key.view.js';
 import { LeakedKeyController } from './leaked-key.controller.js';
+import { SelectedKeysController } from './selected-keys.controller.js';
 
 type KeyListQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -67,6 +68,7 @@ class KeysController {
         rows: keys.map((key) => rowOf(key, timeZone, now)),
         nothing: keys.length === 0 && isEmpty(filter),
         stale: position === undefined,
+        here: addressOf(filter),
         text: filter.text ?? '',
         groups: options([['', 'All groups'], ...groups.map((name) => [name, name] as const)], filter.group),
         states: options(STATES, filter.condition),
@@ -207,7 +209,7 @@ const rowOf = (key: OwnKey, timeZone: string, now: Date) => ({
 
 @Module({
   imports: [AccessModule, CatalogModule, KeysModule, UsagePagesModule, WalletModule],
-  controllers: [KeysController, KeyUseController, KeyController, LeakedKeyController],
+  controllers: [KeysController, SelectedKeysController, KeyUseController, KeyController, LeakedKeyController],
   providers: [KeyChoices, KeyUsePages],
   exports: [KeyUsePages],
 })

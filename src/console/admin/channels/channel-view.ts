@@ -126,6 +126,7 @@ export class ChannelView {
         check,
         offered,
         differences,
+        unchanged: body === undefined,
         groups: this.groups(stored),
         flags,
         advanced: advancedText(form, flags.set),

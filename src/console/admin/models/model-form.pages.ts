@@ -68,7 +68,7 @@ export class ModelFormPages {
 
   async edit(visitor: Visitor, name: string): Promise<Page> {
     const { thing, revision } = await this.inventory.model(name);
-    return this.page.show(visitor, thing, { form: formOf(thing, revision, visitor.timeZone) });
+    return this.page.show(visitor, thing, { form: formOf(thing, revision, visitor.timeZone), unchanged: true });
   }
 
   /** Handles all buttons of the form. @param name undefined for a new model */

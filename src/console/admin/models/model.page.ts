@@ -25,6 +25,8 @@ import { changeText } from './price-items.js';
 /** Content of the page besides the stored model. */
 interface ModelPageOptions {
   readonly form: CatalogForm;
+  /** Whether the form is as the model is stored. */
+  readonly unchanged?: boolean;
   /** The entered prices, for the preview. */
   readonly after?: PricingDefinition | undefined;
   readonly differences?: readonly Difference[];
@@ -51,6 +53,7 @@ export class ModelPage {
       ...(shown.differences && { status: CONFLICT }),
       data: {
         title,
+        unchanged: shown.unchanged,
         crumbs: [{ href: '/admin/models', label: 'Models & prices' }, { label: title }],
         ...this.fields(visitor, shown, inventory),
         ...(model

@@ -67,7 +67,7 @@ const STEPS: readonly StepRule[] = [
   {
     title: 'Choose who may sign up',
     isDone: ({ hasSignUpRule }) => hasSignUpRule,
-    text: () => 'At first, anyone with an email address can register.',
+    text: () => 'By default, anyone with an email address can register.',
     action: { href: '/admin/settings/sign-up', label: 'Sign-up settings' },
   },
   {
@@ -79,8 +79,8 @@ const STEPS: readonly StepRule[] = [
   {
     title: 'Make a backup',
     isDone: ({ hasBackup: made }) => made,
-    text: () => 'Run “switchboard backup FILE” on the server, every day. Store the file and SECRET_KEY elsewhere.',
-    action: { href: '/admin/settings/site#setupHidden', label: 'Backed up otherwise: hide this list' },
+    text: () => 'Run “switchboard backup FILE” on the server every day. Keep the file and SECRET_KEY on another host.',
+    action: { href: '/admin/settings/site#setupHidden', label: 'Hide this checklist' },
   },
 ];
 

@@ -195,6 +195,12 @@ describe('the balance forecast', () => {
 });
 
 describe('a timeline', () => {
+  it('has no fractions of a millisecond on its axis when the call took next to none', () => {
+    expect(waterfall([], 0).ticks).toEqual(['0', '1 ms']);
+    expect(waterfall([], 3).ticks).toEqual(['0', '3 ms']);
+    expect(waterfall([], 4).ticks).toEqual(['0', '1', '2', '3', '4 ms']);
+  });
+
   it('puts every step on one scale, at least the minimum width and never outside', () => {
     const { ticks, steps } = waterfall(
       [

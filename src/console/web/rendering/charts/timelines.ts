@@ -27,11 +27,14 @@ const TICKS = 4;
 
 /** Data of the `waterfall` partial: the steps of a call on one scale. */
 export function waterfall(steps: readonly WaterfallStep[], totalMs: number) {
-  const scale = WIDTH / Math.max(1, totalMs);
+  const lengthMs = Math.max(1, totalMs);
+  const scale = WIDTH / lengthMs;
+  // Whole milliseconds: a shorter axis has its ends only.
+  const parts = lengthMs < TICKS ? 1 : TICKS;
   return {
     ticks: Array.from(
-      { length: TICKS + 1 },
-      (_, index) => count((totalMs * index) / TICKS) + (index === TICKS ? ' ms' : ''),
+      { length: parts + 1 },
+      (_, index) => count((lengthMs * index) / parts) + (index === parts ? ' ms' : ''),
     ),
     steps: steps.map((step) => ({
       ...step,
