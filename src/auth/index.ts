@@ -21,7 +21,7 @@ export { AccountStatus } from './account-status.js';
 export { AuthModule } from './auth.module.js';
 export { alikeForm, normalizeEmail } from './email-address.js';
 export { AccountMails, MailWriter } from './mails/account-mails.js';
-export { codesLeft, type MailText } from './mails/mail-text.js';
+export { codesLeft, type JoinInvitation, type MailText } from './mails/mail-text.js';
 export { checkChoice, generatePassword, Passwords } from './passwords.js';
 export { OwnPassword, PasswordChange } from './sign-in/password-change.js';
 export {
@@ -45,9 +45,17 @@ export { AccountSuspended, ConfirmedForm, RecentSignIn, SignIn, SignInRefused } 
 export { CodeNotAccepted, recoveryCodeHash, SecondFactorIsOff, SecondFactorIsOn } from './second-factor/totp.js';
 export { FactorSetUp, OwnSecondFactor, SecondFactorRemoval, type SecretView } from './second-factor/factor-set-up.js';
 export { type SecondFactor, SecondFactors } from './second-factor/second-factors.service.js';
-export { browserName, idleTime, type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
+export {
+  browserName,
+  idleTime,
+  OrganizationNotFound,
+  type Session,
+  SessionNotFound,
+  SessionService,
+} from './sessions/session.service.js';
 export { asFieldError, durationOf, Throttle, TooManyAttempts } from './throttle/throttle.js';
 export {
+  type AddressPurpose,
   CodeRefused,
   INVITATION_DAYS,
   LIFETIME_MINUTES,

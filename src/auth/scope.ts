@@ -44,5 +44,5 @@ export interface OrganizationScope {
 }
 
 /** Whether a user may do something in their scope. Undefined: their own account. */
-export const allows = (organization: OrganizationScope | undefined, permission: Permission): boolean =>
+export const allows = (organization: Pick<OrganizationScope, 'role'> | undefined, permission: Permission): boolean =>
   organization === undefined || PERMISSIONS[organization.role].has(permission);

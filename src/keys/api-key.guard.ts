@@ -135,7 +135,7 @@ export class KeyAuthenticator {
   }
 }
 
-/** Why a key is not usable because of its own state or that of its account; undefined if both are enabled. */
+/** Why a key is not usable because of its own state, or that of its account or member; undefined if it is. */
 function revocationOf(caller: Caller): RefusedKey | undefined {
   const { keyState, accountState } = caller;
   if (keyState === 'deleted') return new RefusedKey('this API key was deleted. Use another one.', caller);
@@ -144,6 +144,11 @@ function revocationOf(caller: Caller): RefusedKey | undefined {
     return new RefusedKey('the account of this API key was deleted. Use another key.', caller);
   if (accountState === 'disabled')
     return new RefusedKey('the account of this API key is suspended. Contact an administrator.', caller);
+  if (!caller.isMemberAllowed)
+    return new RefusedKey(
+      'its member may not use keys of this organization any more. Contact an administrator of the organization.',
+      caller,
+    );
   return undefined;
 }
 

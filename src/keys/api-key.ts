@@ -4,7 +4,7 @@ import type { WalletBalance } from '../wallet/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { BudgetNotPossible, InvalidKeyName, QuotaNotPossible } from './api-key.errors.js';
 import type { KeyState } from './caller.js';
-import type { BudgetChange, BudgetName, KeyBudgets, MemberBudgetName } from './budgets.js';
+import type { BudgetChange, BudgetLimits, BudgetName, KeyBudgets, MemberBudgetName } from './budgets.js';
 import { networksOf } from './networks.js';
 
 /**
@@ -181,3 +181,11 @@ export function possibleBudget(name: MemberBudgetName, limit: Nanos | null): Nan
   if (limit !== null && (limit < 0n || limit > MAX_AMOUNT)) throw BudgetNotPossible.outOfRange(name);
   return limit;
 }
+
+/** Null: unlimited. @throws BudgetNotPossible */
+export const possibleBudgets = (limits: BudgetLimits): Readonly<Record<MemberBudgetName, Nanos | null>> => ({
+  lifetime: possibleBudget('lifetime', limits.lifetime ?? null),
+  daily: possibleBudget('daily', limits.daily ?? null),
+  weekly: possibleBudget('weekly', limits.weekly ?? null),
+  monthly: possibleBudget('monthly', limits.monthly ?? null),
+});

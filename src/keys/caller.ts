@@ -17,6 +17,10 @@ export interface Caller {
   readonly expiresAt: number | undefined;
   readonly accountId: string;
   readonly accountState: AccountState;
+  /** The account of the member who uses the key; undefined: the key is no member's. */
+  readonly memberAccountId: string | undefined;
+  /** False: the member left the organization, is suspended, or has a role that may not use keys. */
+  readonly isMemberAllowed: boolean;
   /** The group that calls are billed under: the key's, else the account's, else `default`. */
   readonly groupName: string;
   /** False: the key's team may not use the group. */
@@ -34,6 +38,10 @@ export interface Caller {
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
 }
+
+/** Whether an account pays for the calls of a key, or its user makes them. */
+export const belongsTo = ({ accountId: payer, memberAccountId }: Caller, accountId: string): boolean =>
+  payer === accountId || memberAccountId === accountId;
 
 /** A known key that is rejected. The caller is known, so the rejection appears in their usage log. */
 export abstract class RefusedCaller extends AppError {

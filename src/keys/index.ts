@@ -10,6 +10,8 @@ export {
   MAX_KEY_NAME,
   type NewApiKey,
   type OwnedKey,
+  possibleBudgets,
+  possibleNetworks,
   type SharedKeyChange,
 } from './api-key.js';
 export {
@@ -28,9 +30,18 @@ export {
 } from './api-key.errors.js';
 export { ApiKeyGuard, KeyAuthenticator } from './api-key.guard.js';
 export { ApiKeyService } from './api-key.service.js';
-export { type Caller, RefusedAddress, RefusedCaller, RefusedKey } from './caller.js';
-export { renderBudgets } from './budgets.js';
+export { belongsTo, type Caller, RefusedAddress, RefusedCaller, RefusedKey } from './caller.js';
+export {
+  type BudgetLimits,
+  MEMBER_BUDGET_NAMES,
+  type MemberBudget,
+  type MemberBudgetName,
+  type MemberBudgets,
+  renderBudgets,
+} from './budgets.js';
+export { BudgetsRepository } from './budgets.repository.js';
 export { KeyDirectory } from './key-directory.js';
+export { type KeysOf, MemberKeys, Memberships, OwnsOrganizations } from './member-keys.js';
 export { KeysModule } from './keys.module.js';
 export { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPage, type OwnKey } from './own-key.js';
 export { OwnKeys, PAGE_KEYS } from './own-keys.service.js';

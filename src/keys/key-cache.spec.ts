@@ -9,6 +9,8 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   expiresAt: undefined,
   accountId: 'acc_1',
   accountState: 'enabled',
+  memberAccountId: undefined,
+  isMemberAllowed: true,
   groupName: 'default',
   models: undefined,
   strict: false,

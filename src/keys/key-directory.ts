@@ -3,7 +3,7 @@ import type { AccountState } from '../auth/index.js';
 import { Batcher, DatabasePools, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
 import { limitsIn } from '../platform/limits/index.js';
 import { AppError, Clock, newId } from '../platform/shared/index.js';
-import type { Caller, KeyState } from './caller.js';
+import { belongsTo, type Caller, type KeyState } from './caller.js';
 import { hashSecret, isImportable } from './credentials.js';
 import { Networks } from './networks.js';
 
@@ -13,7 +13,8 @@ const SELECT_CALLERS = (keys: string): string => `
          k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
          a.requests_per_minute AS account_requests_per_minute, a.tokens_per_minute AS account_tokens_per_minute,
          a.concurrency AS account_concurrency, coalesce(k.group_name, a.group_name, 'default') AS group_name,
-         CASE WHEN m.state = 'left' OR p.state <> 'enabled' THEN 'disabled' ELSE a.state END AS account_state,
+         a.state AS account_state, m.account_id AS member_account_id,
+         m.id IS NULL OR (may_use_keys(m.state, m.role) AND p.state = 'enabled') AS is_member_allowed,
          t.models AS team_models, t.groups AS team_groups, t.networks AS team_networks
     FROM ${keys} k JOIN accounts a ON a.id = k.account_id
     LEFT JOIN members m ON m.id = k.member_id LEFT JOIN accounts p ON p.id = m.account_id
@@ -44,6 +45,8 @@ interface KeyRow {
   readonly account_tokens_per_minute: number | null;
   readonly account_concurrency: number | null;
   readonly account_state: AccountState;
+  readonly member_account_id: string | null;
+  readonly is_member_allowed: boolean;
   readonly group_name: string;
   readonly team_models: readonly string[] | null;
   readonly team_groups: readonly string[] | null;
@@ -85,6 +88,8 @@ const callerOf = (row: KeyRow): Caller => ({
   expiresAt: row.expires_at?.getTime(),
   accountId: row.account_id,
   accountState: row.account_state,
+  memberAccountId: row.member_account_id ?? undefined,
+  isMemberAllowed: row.is_member_allowed,
   groupName: row.group_name,
   isGroupAllowed: row.team_groups?.includes(row.group_name) ?? true,
   models: modelsOf(row),
@@ -275,8 +280,9 @@ export class KeyCache {
     this.forgetWhere((caller) => caller.keyId === keyId);
   }
 
+  /** Also the keys that its user has in organizations. */
   forgetAccount(accountId: string): void {
-    this.forgetWhere((caller) => caller.accountId === accountId);
+    this.forgetWhere((caller) => belongsTo(caller, accountId));
   }
 
   clear(): void {

@@ -13,6 +13,7 @@ import { InvalidKeyLimits, InvalidKeyThrottle } from './invalid-key-throttle.js'
 import { BudgetsRepository } from './budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
 import { CallerRepository, KeyDirectory } from './key-directory.js';
+import { MemberKeys, Memberships } from './member-keys.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 import { OwnKeys } from './own-keys.service.js';
 import { KeyNetworks } from './watch/key-networks.repository.js';
@@ -32,6 +33,8 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
     ApiKeyRepository,
     BudgetsRepository,
     KeyChanges,
+    MemberKeys,
+    Memberships,
     OwnKeysRepository,
     OwnKeys,
     CallerRepository,
@@ -50,6 +53,9 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
     VolumeWatch,
   ],
   exports: [
+    BudgetsRepository,
+    MemberKeys,
+    Memberships,
     KeyNotices,
     KeyWatch,
     ApiKeyService,

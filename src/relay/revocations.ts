@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
-import { type Caller, KeyAuthenticator } from '../keys/index.js';
+import { belongsTo, type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf } from '../platform/shared/index.js';
 import { RunState } from './run-state.js';
 
@@ -27,7 +27,7 @@ export class Revocations implements OnModuleInit, OnModuleDestroy {
     const { notifications } = this;
     this.unsubscribe.push(
       notifications.on(TOPICS.key, (payload) => this.checkWhere(({ keyId }) => keyId === idIn(payload))),
-      notifications.on(TOPICS.account, (payload) => this.checkWhere(({ accountId }) => accountId === idIn(payload))),
+      notifications.on(TOPICS.account, (payload) => this.checkWhere((caller) => belongsTo(caller, idIn(payload)))),
     );
     notifications.onReconnect(() => this.checkAll());
     this.timer = setInterval(() => {

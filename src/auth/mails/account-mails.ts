@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BaseAddress } from '../../platform/config/index.js';
 import { type Mail, Mailer, MailTemplates } from '../../platform/mail/index.js';
 import { Settings } from '../../platform/settings/index.js';
-import type { VerificationSecret, Purpose } from '../verification/verification.js';
+import type { AddressPurpose, Purpose, VerificationSecret } from '../verification/verification.js';
 import * as mailTexts from './mail-text.js';
 import type { MailTextBuilder } from './mail-text.js';
 
@@ -45,9 +45,10 @@ const LINK_PAGE: Readonly<Record<Purpose, string>> = {
   change: '/verify/link',
   reset: '/reset',
   invite: '/reset',
+  join: '/join',
 };
 
-const PROOF_TEXTS: Readonly<Record<Purpose, mailTexts.MailTextBuilder>> = {
+const PROOF_TEXTS: Readonly<Record<AddressPurpose, mailTexts.MailTextBuilder>> = {
   register: mailTexts.REGISTER,
   confirm: mailTexts.CONFIRM,
   change: mailTexts.CHANGE,
@@ -64,13 +65,17 @@ export class AccountMails {
   ) {}
 
   /** Sends a code or link that verifies an address. */
-  sendVerification(purpose: Purpose, to: string, proof: VerificationSecret): void {
-    this.mailer.send(this.proof(purpose, to, proof));
+  sendVerification(purpose: AddressPurpose, to: string, proof: VerificationSecret): void {
+    this.mailer.send(this.proof(purpose, PROOF_TEXTS[purpose], to, proof));
   }
 
   /** Sends it now. @throws errors of the mail server */
-  async deliverProof(purpose: Purpose, to: string, proof: VerificationSecret): Promise<void> {
-    await this.mailer.deliver(this.proof(purpose, to, proof));
+  async deliverProof(purpose: AddressPurpose, to: string, proof: VerificationSecret): Promise<void> {
+    await this.mailer.deliver(this.proof(purpose, PROOF_TEXTS[purpose], to, proof));
+  }
+
+  sendJoinInvitation(to: string, invitation: mailTexts.JoinInvitation, proof: VerificationSecret): void {
+    this.mailer.send(this.proof('join', mailTexts.JOIN(invitation), to, proof));
   }
 
   sendAlreadyRegistered(to: string): void {
@@ -101,8 +106,8 @@ export class AccountMails {
     this.mailer.send(this.writer.write(to, mailTexts.ACCOUNT_CLOSED));
   }
 
-  private proof(purpose: Purpose, to: string, { code, token }: VerificationSecret): Mail {
+  private proof(purpose: Purpose, text: MailTextBuilder, to: string, { code, token }: VerificationSecret): Mail {
     const spaced = code && `${code.slice(0, 3)} ${code.slice(3)}`;
-    return this.writer.write(to, PROOF_TEXTS[purpose], { path: `${LINK_PAGE[purpose]}?t=${token}`, code: spaced });
+    return this.writer.write(to, text, { path: `${LINK_PAGE[purpose]}?t=${token}`, code: spaced });
   }
 }

@@ -121,6 +121,27 @@ export const INVITATION: MailTextBuilder = (product) => ({
   foot: 'Not expected? Ignore this email. The account cannot be used until a password is set.',
 });
 
+/** An invitation to an organization. */
+export interface JoinInvitation {
+  readonly organization: string;
+  /** Name or email address. */
+  readonly inviter: string;
+}
+
+export const JOIN =
+  ({ organization, inviter }: JoinInvitation): MailTextBuilder =>
+  (product) => ({
+    subject: `Join ${organization} on ${product}`,
+    heading: `You are invited to ${organization}`,
+    paragraphs: [
+      `${inviter} invited you to work in ${organization} on ${product}. Your calls there are paid from its wallet.`,
+      'Sign in with this email address, or create an account for it first.',
+    ],
+    action: 'View invitation',
+    lifetime: `The link works once, for ${INVITATION_DAYS} days.`,
+    foot: 'Not expected? Ignore this email; nothing happens until you accept.',
+  });
+
 const NOT_YOU = 'Not you? Change your password immediately and contact an administrator.';
 
 const NOT_YOUR_LINK = 'Not you? Unlink it under Account, change your password, and contact an administrator.';

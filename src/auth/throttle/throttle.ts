@@ -137,6 +137,10 @@ export const ALLOWANCES = {
   /** Invalid redemption codes per account and network: they cannot be guessed, but attempts cost. */
   'redemption-of-account': { limit: 10, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   'redemption-from-network': { limit: 60, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** Invitations by mail, per organization. */
+  'invitation-of-organization': { limit: 100, windowMs: 60 * MINUTE_MS, blockMs: 10 * MINUTE_MS },
+  /** Organizations created by a user: each is stored permanently. */
+  'organization-of-account': { limit: 10, windowMs: 60 * MINUTE_MS, blockMs: 10 * MINUTE_MS },
   /** Keys created on pages: each is stored permanently. */
   'key-of-account': { limit: 60, windowMs: 60 * MINUTE_MS, blockMs: 10 * MINUTE_MS },
 } as const satisfies Record<string, Allowance>;

@@ -7,6 +7,7 @@ import { alikeForm } from '../email-address.js';
 import { AccountMails } from '../mails/account-mails.js';
 import { Throttle } from '../throttle/throttle.js';
 import {
+  type AddressPurpose,
   CodeRefused,
   hashCode,
   hashToken,
@@ -140,7 +141,7 @@ function tokenHashOf(token: string): Buffer {
 }
 
 export interface VerificationMail {
-  readonly purpose: Purpose;
+  readonly purpose: AddressPurpose;
   /** ID of the account or the registration. */
   readonly subject: string;
   readonly email: string;

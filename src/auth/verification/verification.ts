@@ -5,7 +5,10 @@ import { AppError } from '../../platform/shared/index.js';
  * The verified address: that of a new account (`register`), an account's own address (`confirm`), its future one
  * (`change`); or that the reader of its mail requested a new password (`reset`) or was invited (`invite`).
  */
-export type Purpose = 'register' | 'confirm' | 'change' | 'reset' | 'invite';
+export type AddressPurpose = 'register' | 'confirm' | 'change' | 'reset' | 'invite';
+
+/** Also that the reader was invited to an organization (`join`). The subject is the invitation. */
+export type Purpose = AddressPurpose | 'join';
 
 const MINUTE_MS = 60_000;
 /** For emails and pages. */
@@ -18,6 +21,7 @@ const LIFETIME_MS: Readonly<Record<Purpose, number>> = {
   reset: LIFETIME_MINUTES * MINUTE_MS,
   // Recipients do not expect an invitation.
   invite: INVITATION_DAYS * 24 * 60 * MINUTE_MS,
+  join: INVITATION_DAYS * 24 * 60 * MINUTE_MS,
 };
 /** Codes are typed where they were requested; passwords are set where the link leads. */
 const WITH_CODE: readonly Purpose[] = ['register', 'confirm', 'change'];

@@ -14,7 +14,7 @@ import { Settings } from '../../platform/settings/index.js';
 import { type Nanos, parseUsd } from '../../platform/shared/index.js';
 import { AllowanceService, WalletClosure, WalletService } from '../../wallet/index.js';
 import { AlertQueue } from '../alerts/index.js';
-import { ApiKeyService, KeyNotices } from '../index.js';
+import { ApiKeyService, KeyNotices, Memberships } from '../index.js';
 
 /** Starting credit of an account. */
 export interface OpeningCredit {
@@ -102,6 +102,7 @@ export class AccountDeletion {
     private readonly keys: ApiKeyService,
     private readonly notices: KeyNotices,
     private readonly alerts: AlertQueue,
+    private readonly memberships: Memberships,
   ) {}
 
   /**
@@ -110,7 +111,7 @@ export class AccountDeletion {
    * closing payments at the provider.
    * @param reason of the ledger entry that empties the wallet
    * @param check runs first, on the locked account; nothing is deleted if it throws
-   * @throws WalletInUse while calls run, LastAdministrator, AccountGone, and errors of `check`
+   * @throws WalletInUse while calls run, LastAdministrator, OwnsOrganizations, AccountGone, and errors of `check`
    */
   async run(id: string, reason = 'Account deleted', check?: (manager: EntityManager) => Promise<void>): Promise<void> {
     const unpaid = await this.accountStatus.delete(id, async (manager) => {
@@ -118,6 +119,7 @@ export class AccountDeletion {
       // The wallet before the keys, in the lock order of settlement.
       const closed = await this.wallets.close(id, reason, manager);
       await this.keys.deleteAllOf(id, manager);
+      await this.memberships.endAllOf(id, manager);
       await this.notices.deleteAllOf(id, manager);
       await this.alerts.deleteAllOf(id, manager);
       return closed;

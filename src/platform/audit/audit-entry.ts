@@ -17,6 +17,9 @@ export const AUDIT_KINDS = [
   'invitation',
   'setting',
   'calls',
+  'organization',
+  'member',
+  'team',
 ] as const;
 export type AuditObjectKind = (typeof AUDIT_KINDS)[number];
 

@@ -82,6 +82,7 @@ export function currentSettings(stored: readonly StoredSection[], values: Sectio
   return {
     site,
     signUp: current('signUp'),
+    organizations: current('organizations'),
     mail: mailSettings(section('mail'), values, site.name),
     payment: paymentSettings(section('payment'), values),
     retention: current('retention'),

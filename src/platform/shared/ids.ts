@@ -26,7 +26,11 @@ export type IdPrefix =
   | 'aud'
   | 'top'
   | 'prb'
-  | 'ntc';
+  | 'ntc'
+  | 'org'
+  | 'mem'
+  | 'team'
+  | 'minv';
 
 /** Bytes of a UUID. */
 const UUID_BYTES = 16;

@@ -32,6 +32,9 @@ const KIND_LABELS: Readonly<Record<AuditObjectKind, string>> = {
   invitation: 'Invitation',
   setting: 'Setting',
   calls: 'Calls',
+  organization: 'Organization',
+  member: 'Member',
+  team: 'Team',
 };
 
 const CLEARED = { who: '', kind: '', object: '', text: '', from: '', to: '' } as const;

@@ -72,7 +72,7 @@ export class AddressProof {
   /** The target of a link; undefined if it is no longer valid. */
   async link(token: string): Promise<OpenedLink | undefined> {
     const link = await this.verifications.byToken(token);
-    return link === undefined || ['reset', 'invite'].includes(link.verification.purpose) ? undefined : link;
+    return link === undefined || ['reset', 'invite', 'join'].includes(link.verification.purpose) ? undefined : link;
   }
 
   /** @throws LinkRefused, InvitationRefused, TooManyAttempts */
@@ -93,6 +93,7 @@ export class AddressProof {
     const link = await this.link(token);
     if (link?.state !== 'expired' || !isRenewable(link)) throw new LinkRefused();
     const { purpose, subject, email } = link.verification;
+    if (purpose === 'join') throw new LinkRefused();
     await this.proofs.send({ purpose, subject, email, ip: visit.ip });
   }
 

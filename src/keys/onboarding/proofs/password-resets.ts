@@ -45,6 +45,7 @@ export class Confirmations {
         return this.settle(verification);
       case 'reset':
       case 'invite':
+      case 'join':
         return Promise.reject(new LinkRefused());
     }
   }
@@ -117,7 +118,9 @@ export class PasswordResets {
 
   /** Sends a new email for an expired link, to the same address. @throws LinkRefused, ResendTooSoon, TooManyAttempts */
   async renew(token: string, ip: string): Promise<void> {
-    const { purpose, subject, email } = (await this.open(token)).verification;
+    const { verification } = await this.open(token);
+    const { subject, email } = verification;
+    const purpose = verification.purpose === 'invite' ? 'invite' : 'reset';
     const account = await this.accounts.byId(subject);
     if (account.email !== email) throw new LinkRefused();
     await this.proofs.send({ purpose, subject, email, ip });

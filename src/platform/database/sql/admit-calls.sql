@@ -27,7 +27,7 @@ DECLARE
   -- Members and teams, what is free of the tightest of their budgets, and which that is. The tightest stays the same,
   -- because a call counts in all of them.
   holders text[];  holder_free bigint[];  holder_held bigint[];  holder_period text[];  holder_taken bigint[];
-  -- Members who left or are suspended.
+  -- Members who left, are suspended, or have a role that may not use keys.
   barred text[];
   -- Keys with budgets, and the budgets of key k in the places 3k - 2 to 3k; null where it has none.
   budgeted text[];  any_budget boolean;
@@ -106,7 +106,7 @@ BEGIN
     END LOOP;
     SELECT coalesce(array_agg(t.id), '{}') INTO barred
     FROM members t JOIN accounts a ON a.id = t.account_id
-    WHERE t.id = ANY (holders) AND NOT (t.state = 'active' AND a.state = 'enabled');
+    WHERE t.id = ANY (holders) AND NOT (a.state = 'enabled' AND may_use_keys(t.state, t.role));
   END IF;
 
   SELECT version INTO catalog_now FROM catalog_state;

@@ -6,6 +6,11 @@ CREATE OR REPLACE FUNCTION budget_period_start(period text, moment timestamptz) 
   SELECT CASE period WHEN 'lifetime' THEN '-infinity' ELSE date_trunc(period, moment AT TIME ZONE 'UTC')::date END
 $$;
 
+-- Whether a membership allows calls: roles with the permission 'use keys' (auth/scope.ts).
+CREATE OR REPLACE FUNCTION may_use_keys(state text, role text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT state = 'active' AND role IN ('owner', 'admin', 'member')
+$$;
+
 -- Inserts the missing rows of the current periods for keys that have budgets. The caller has locked the keys, so no
 -- other transaction inserts the same rows.
 CREATE OR REPLACE FUNCTION open_key_budgets(keys text[]) RETURNS void LANGUAGE sql SET enable_seqscan = off AS $$

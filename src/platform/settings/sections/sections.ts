@@ -140,6 +140,24 @@ const signUp = section({
   },
 });
 
+const organizations = section({
+  title: 'Organizations',
+  name: 'Organizations',
+  path: 'organizations',
+  text: 'Organizations share a wallet among members and teams with budgets.',
+  isConfirmed: false,
+  settings: {
+    creation: choice({
+      label: 'Creation',
+      hint: 'The creator becomes the owner.',
+      audit: 'creation of organizations',
+      initial: 'everyone',
+      labels: { everyone: 'Every verified user', administrators: 'Administrators only' },
+      missing: 'Choose who may create organizations.',
+    }),
+  },
+});
+
 const SMTP_URL = {
   name: 'SMTP_URL',
   meaning: '`smtp://user:password@host:587` or `smtps://…:465`. Without it, mail is written to `DATA_DIR/outbox`.',
@@ -314,7 +332,7 @@ const retention = section({
 });
 
 /** In the order of the pages. */
-export const SECTIONS = { site, signUp, mail, payment, retention };
+export const SECTIONS = { site, signUp, organizations, mail, payment, retention };
 
 export type SectionName = keyof typeof SECTIONS;
 export const SECTION_NAMES = Object.keys(SECTIONS) as readonly SectionName[];

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Notifications, TOPICS } from '../platform/database/index.js';
+import { AppError } from '../platform/shared/index.js';
+
+/** Whose keys of an organization. */
+export type KeysOf = { readonly memberId: string } | { readonly teamId: string };
+
+/** Who gets the keys of a member: another one, or nobody, which makes them service keys of the organization. */
+export interface NewHolder {
+  readonly memberId: string;
+  readonly teamId: string | null;
+}
+
+/** Locks keys before they are written, in the order in which calls lock them. */
+const LOCK = (column: 'member_id' | 'team_id'): string =>
+  `SELECT id FROM api_keys WHERE ${column} = $1 AND state <> 'deleted' ORDER BY id FOR UPDATE`;
+
+const CHANGE = (assignments: string): string =>
+  `UPDATE api_keys SET ${assignments}, version = version + 1 WHERE id = ANY ($1::text[])`;
+
+/**
+ * Keys of members and teams, when these change. Each key gets a new version and all processes are notified on commit:
+ * admission refuses callers with an older version, so that no call uses what no longer holds.
+ */
+@Injectable()
+export class MemberKeys {
+  constructor(private readonly notifications: Notifications) {}
+
+  /** After a change of the member or team that decides what the keys may do. @returns number of keys */
+  invalidate(keys: KeysOf, manager: EntityManager): Promise<number> {
+    return this.change(keys, 'state = state', [], manager);
+  }
+
+  disable(memberId: string, manager: EntityManager): Promise<number> {
+    return this.change({ memberId }, `state = 'disabled'`, [], manager);
+  }
+
+  /** Service keys keep the team, so that they are not less limited than before. @param to null: service keys */
+  handOver(memberId: string, to: NewHolder | null, manager: EntityManager): Promise<number> {
+    return to === null
+      ? this.change({ memberId }, 'member_id = NULL', [], manager)
+      : this.change({ memberId }, 'member_id = $2, team_id = $3', [to.memberId, to.teamId], manager);
+  }
+
+  /** @param teamId null: none */
+  moveToTeam(keys: KeysOf, teamId: string | null, manager: EntityManager): Promise<number> {
+    return this.change(keys, 'team_id = $2', [teamId], manager);
+  }
+
+  private async change(
+    keys: KeysOf,
+    assignments: string,
+    values: readonly unknown[],
+    manager: EntityManager,
+  ): Promise<number> {
+    const [column, holder] =
+      'memberId' in keys ? (['member_id', keys.memberId] as const) : (['team_id', keys.teamId] as const);
+    const rows = await manager.query<{ id: string }[]>(LOCK(column), [holder]);
+    const ids = rows.map(({ id }) => id);
+    if (ids.length === 0) return 0;
+    await manager.query(CHANGE(assignments), [ids, ...values]);
+    for (const id of ids) await this.notifications.publish(TOPICS.key, { id }, manager);
+    return ids.length;
+  }
+}
+
+/** An owner's account cannot be deleted while their organizations exist. */
+export class OwnsOrganizations extends AppError {
+  constructor(names: readonly string[]) {
+    super(
+      'conflict',
+      `This account owns ${names.map((name) => `“${name}”`).join(', ')}. Transfer the ownership, or delete the organization, first.`,
+    );
+  }
+}
+
+/** In the order in which organizations are locked by changes of their own. */
+const OWN = `
+  SELECT m.id, m.role, o.name
+    FROM members m JOIN accounts o ON o.id = m.organization_id
+   WHERE m.account_id = $1 AND m.state = 'active' AND o.state <> 'deleted'
+   ORDER BY o.id FOR NO KEY UPDATE OF o`;
+
+/** The team is part of the membership; a role is assigned again when the person returns. */
+const END = `
+  UPDATE members SET state = 'left', left_at = now(), role = 'member', team_id = NULL, version = version + 1
+   WHERE id = $1`;
+const END_OFFER = 'UPDATE organizations SET offered_to = NULL, offered_at = NULL WHERE offered_to = $1';
+
+/** Ends memberships. Their calls stay, and so do budgets, which go on if the person returns. */
+@Injectable()
+export class Memberships {
+  constructor(private readonly keys: MemberKeys) {}
+
+  /** The caller has locked the organization, and handed over the keys that are to stay usable. */
+  async end(memberId: string, manager: EntityManager): Promise<void> {
+    await this.keys.disable(memberId, manager);
+    await manager.query(END_OFFER, [memberId]);
+    await manager.query(END, [memberId]);
+  }
+
+  /** In the transaction that deletes the account. @throws OwnsOrganizations */
+  async endAllOf(accountId: string, manager: EntityManager): Promise<void> {
+    const memberships = await manager.query<{ id: string; role: string; name: string }[]>(OWN, [accountId]);
+    const owned = memberships.filter(({ role }) => role === 'owner').map(({ name }) => name);
+    if (owned.length > 0) throw new OwnsOrganizations(owned);
+    for (const { id } of memberships) await this.end(id, manager);
+  }
+}

@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../../auth/index.js';
+import { SettingsModule } from '../../platform/settings/index.js';
+import { WalletModule } from '../../wallet/index.js';
+import { KeysModule } from '../index.js';
+import { OnboardingModule } from '../onboarding/index.js';
+import { InvitationMailer, MemberInvitations } from './member-invitations.js';
+import { MembersReader } from './members-reader.js';
+import { MemberLimitChanges, Members } from './members.service.js';
+import { OrganizationBills } from './organization-bills.js';
+import { OrganizationChanges } from './organization-changes.js';
+import { Organizations } from './organizations.service.js';
+import { Teams, TeamWriter } from './teams.service.js';
+
+@Module({
+  imports: [AuthModule, KeysModule, OnboardingModule, SettingsModule, WalletModule],
+  providers: [
+    InvitationMailer,
+    MemberInvitations,
+    MemberLimitChanges,
+    Members,
+    MembersReader,
+    OrganizationBills,
+    OrganizationChanges,
+    Organizations,
+    Teams,
+    TeamWriter,
+  ],
+  exports: [MemberInvitations, Members, MembersReader, OrganizationBills, Organizations, Teams],
+})
+export class OrganizationsModule {}
