@@ -183,11 +183,12 @@ export interface AddedModels {
 
 export const addedFlash = ({ channel, models }: AddedModels): Redirect => {
   const [first = ''] = models;
+  const them = models.length === 1 ? 'it' : 'them';
   return new Redirect('/admin/models', {
     tone: 'ok',
     title: models.length === 1 ? `${first} added` : `${models.length} models added`,
-    text: `The channel “${channel}” serves them, and the group ${DEFAULT_GROUP} may call them.`,
-    action: { href: '/keys/new', label: 'Create key' },
+    text: `The channel “${channel}” serves ${them}, and the group ${DEFAULT_GROUP} may call ${them}.`,
+    action: { href: '/playground', label: 'Try in the playground' },
   });
 };
 

@@ -106,8 +106,15 @@ const latestCall = (call: LoggedCall) => ({
 });
 
 /** Steps before the first call; the first that is not done has the primary button. */
-function steps({ done: { funds, key, call }, ...reader }: DashboardInput) {
+function steps({ done: { funds, key, call }, models, ...reader }: DashboardInput) {
+  const addModels = {
+    title: 'Add models',
+    text: 'Connect a provider with its API key, and choose its models.',
+    done: false,
+    action: { href: '/admin/models/add', label: 'Add models' },
+  };
   const all = [
+    ...(reader.isAdmin && models.length === 0 ? [addModels] : []),
     {
       title: 'Add funds',
       text: fundsText(reader),
@@ -122,9 +129,9 @@ function steps({ done: { funds, key, call }, ...reader }: DashboardInput) {
     },
     {
       title: 'Make your first call',
-      text: 'Use one of the snippets below. The call appears here with its exact cost.',
+      text: 'Try a model in the playground, or use one of the snippets below. The call appears here with its exact cost.',
       done: call,
-      action: { href: '#connect', label: 'Show snippets' },
+      action: { href: '/playground', label: 'Open playground' },
     },
   ];
   const next = all.findIndex(({ done }) => !done);
