@@ -77,6 +77,14 @@ describe('clientSnippets', () => {
     expect(code('Claude Code')).toContain('export ANTHROPIC_DEFAULT_HAIKU_MODEL=m ');
   });
 
+  it('sets the model with which Gemini CLI compresses conversations', () => {
+    const [settings] = code('Gemini CLI').split('\nexport');
+    const { modelConfigs } = JSON.parse(settings!) as Record<string, unknown>;
+    expect(modelConfigs).toEqual({
+      customAliases: { 'chat-compression-default': { modelConfig: { model: 'm' } } },
+    });
+  });
+
   it('uses Chat Completions when no upstream supports Responses', () => {
     const models = [{ name: 'chat', protocols: ['chat-completions'], translates: true }];
     expect(code('curl', models)).toContain('/v1/chat/completions');

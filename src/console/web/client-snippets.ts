@@ -240,8 +240,12 @@ function geminiCli(model: ClientModel, baseUrl: string): ClientSetup {
   const code = `export GOOGLE_GEMINI_BASE_URL=${literal(baseUrl)}
 export GEMINI_API_KEY="$${KEY_VARIABLE}"
 gemini -m ${shellWord(model.name)} -p "Say hello"`;
-  // Otherwise a base URL alone selects a way to authenticate that its command line rejects.
-  const settings = { security: { auth: { selectedType: 'gemini-api-key' } } };
+  const settings = {
+    // Otherwise a base URL alone selects a way to authenticate that its command line rejects.
+    security: { auth: { selectedType: 'gemini-api-key' } },
+    // Otherwise long conversations end with an error if its vendor's default model does not exist here.
+    modelConfigs: { customAliases: { 'chat-compression-default': { modelConfig: { model: model.name } } } },
+  };
   return {
     blocks: [
       block('Gemini CLI settings', 'javascript', JSON.stringify(settings, null, 2), '~/.gemini/settings.json'),

@@ -19,15 +19,10 @@ const errorBody = (code: number, message: string) => ({
   error: { code, message, status: STATUSES[code] ?? 'UNKNOWN' },
 });
 
-/** The Gemini API with a model that reasons by levels, signs its calls and rejects sampling. */
-export const geminiVendor: VendorDouble = {
-  id: 'gemini',
+/** Of all APIs with the same models. */
+export const commonOfGoogle = {
   flags: { reasoning: true, samplingFixed: true, prefill: false, resultMedia: true, hostedWebSearch: true },
   lacks: { 'one call at a time': 'whether calls come one by one is the model’s to decide' },
-  isCall: ({ path }) => /:(?:generateContent|streamGenerateContent)$/.test(path),
-  wantsStream: ({ path, query }) => path.endsWith(':streamGenerateContent') && query.get('alt') === 'sse',
-  modelOf: ({ path }) => /\/models\/([^/:]+):/.exec(path)?.[1],
-  headers: { 'x-gemini-service-tier': 'standard' },
   listing: {
     // Otherwise only the first fifty models are listed.
     expectRequest({ path, query }) {
@@ -43,13 +38,23 @@ export const geminiVendor: VendorDouble = {
       ],
     }),
   },
+} satisfies Partial<VendorDouble>;
+
+export const TOO_LONG_MESSAGE =
+  'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).';
+
+/** The Gemini API with a model that reasons by levels, signs its calls and rejects sampling. */
+export const geminiVendor: VendorDouble = {
+  id: 'gemini',
+  ...commonOfGoogle,
+  isCall: ({ path }) => /:(?:generateContent|streamGenerateContent)$/.test(path),
+  wantsStream: ({ path, query }) => path.endsWith(':streamGenerateContent') && query.get('alt') === 'sse',
+  modelOf: ({ path }) => /\/models\/([^/:]+):/.exec(path)?.[1],
+  headers: { 'x-gemini-service-tier': 'standard' },
   events: geminiEvents,
   body: geminiBody,
   errorBody,
-  tooLong: {
-    status: 400,
-    body: errorBody(400, 'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).'),
-  },
+  tooLong: { status: 400, body: errorBody(400, TOO_LONG_MESSAGE) },
   errorEvents: (message) => [{ data: errorBody(500, message) }],
   closes: /"finishReason":"/,
   readRequest: readGeminiRequest,

@@ -1,6 +1,7 @@
 import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
 import { THOUGHT } from '../../../support/scripted-content.js';
 import type { VendorDouble } from '../../vendor-double.js';
+import { commonOfGoogle, TOO_LONG_MESSAGE } from '../gemini/vendor.js';
 import { interactionsBody, interactionsEvents, THOUGHT_SIGNATURE } from './answers.js';
 import { readInteractionsRequest, requestIn } from './requests.js';
 import { expectInteractionsRules } from './rules.js';
@@ -21,34 +22,15 @@ const errorBody = (status: number, message: string) => ({ error: { code: CODES[s
 /** The Interactions API of the Gemini API, with a model that signs its thoughts and rejects sampling. */
 export const interactionsVendor: VendorDouble = {
   id: 'interactions',
-  flags: { reasoning: true, samplingFixed: true, prefill: false, resultMedia: true, hostedWebSearch: true },
-  lacks: { 'one call at a time': 'whether calls come one by one is the model’s to decide' },
+  ...commonOfGoogle,
   isCall: ({ path }) => path.endsWith('/interactions'),
   wantsStream: streamIn,
   modelOf: modelIn,
   headers: {},
-  listing: {
-    // Otherwise only the first fifty models are listed.
-    expectRequest({ path, query }) {
-      expect([path, Number(query.get('pageSize'))]).toEqual(['/models', 1000]);
-    },
-    body: (names) => ({
-      models: [
-        ...names.map((name) => ({
-          name: `models/${name}`,
-          supportedGenerationMethods: ['generateContent', 'countTokens'],
-        })),
-        { name: 'models/vendor-embedding', supportedGenerationMethods: ['embedContent'] },
-      ],
-    }),
-  },
   events: interactionsEvents,
   body: interactionsBody,
   errorBody,
-  tooLong: {
-    status: 400,
-    body: errorBody(400, 'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).'),
-  },
+  tooLong: { status: 400, body: errorBody(400, TOO_LONG_MESSAGE) },
   errorEvents: (message) => [{ event: 'error', data: { ...errorBody(500, message), event_type: 'error' } }],
   closes: /"event_type":"interaction\.completed"|"content_blocked"/,
   readRequest: readInteractionsRequest,
