@@ -17,6 +17,8 @@ export interface Caller {
   readonly expiresAt: number | undefined;
   readonly accountId: string;
   readonly accountState: AccountState;
+  /** The member of the organization; null: a service key, or a key of a person. */
+  readonly memberId: string | null;
   /** The group that calls are billed under: the key's, else the account's, else `default`. */
   readonly groupName: string;
   /** False: the key's team may not use the group. */

@@ -28,6 +28,7 @@ export { ApiKeyGuard, KeyAuthenticator } from './api-key.guard.js';
 export { ApiKeyService } from './api-key.service.js';
 export { type Caller, RefusedAddress, RefusedCaller, RefusedKey } from './caller.js';
 export { renderBudgets } from './key-budgets.js';
+export { KeyHolders, type KeyTeam } from './key-holders.js';
 export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';
 export { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPage, type OwnKey } from './own-key.js';

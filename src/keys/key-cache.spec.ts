@@ -9,6 +9,7 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   expiresAt: undefined,
   accountId: 'acc_1',
   accountState: 'enabled',
+  memberId: null,
   groupName: 'default',
   models: undefined,
   strict: false,

@@ -12,6 +12,7 @@ import { ApiKeyService } from './api-key.service.js';
 import { InvalidKeyLimits, InvalidKeyThrottle } from './invalid-key-throttle.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
+import { KeyHolders } from './key-holders.js';
 import { CallerRepository, KeyDirectory } from './key-directory.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 import { OwnKeys } from './own-keys.service.js';
@@ -34,6 +35,7 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
     KeyChanges,
     OwnKeysRepository,
     OwnKeys,
+    KeyHolders,
     CallerRepository,
     ApiKeyService,
     KeyDirectory,
@@ -54,6 +56,7 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
     KeyWatch,
     ApiKeyService,
     OwnKeys,
+    KeyHolders,
     ApiKeyGuard,
     KeyAuthenticator,
     KeyDirectory,

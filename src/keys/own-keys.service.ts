@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Throttle, TooManyAttempts, type Visitor } from '../auth/index.js';
+import { DataSource } from 'typeorm';
+import { type Owner, Throttle, TooManyAttempts } from '../auth/index.js';
 import { groupOfViewer, Offer } from '../catalog/index.js';
 import type { Nanos } from '../platform/shared/index.js';
 import { GroupNotOffered, KeyNotFound, KeysMadeTooFast, ModelNotOffered, TooManyKeys } from './api-key.errors.js';
@@ -7,17 +8,22 @@ import { type CreatedApiKey, type KeySettings, type OwnedKey } from './api-key.j
 import { ApiKeyService } from './api-key.service.js';
 import { hashSecret } from './credentials.js';
 import { KeyChanges } from './key-changes.js';
+import { KeyHolders, type KeyTeam, TeamNotFound } from './key-holders.js';
 import type { KeyFilter, KeyPage, KeyPosition, OwnKey } from './own-key.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 
-/** Everything read or changed here belongs to this account. */
-type KeyOwner = Pick<Visitor, 'accountId' | 'groupName'>;
+/** Whose keys are changed, with the default group of their calls. */
+interface KeyOwner extends Owner {
+  readonly groupName: string | undefined;
+}
 
 export const PAGE_KEYS = 50;
-/** Per account, not counting deleted keys. Concurrent creation may exceed it slightly. */
+/** Per account or member, not counting deleted keys. Concurrent creation may exceed it slightly. */
 const MAX_KEYS = 1000;
 
-/** The keys of one account, as its owner manages them. Keys of other accounts are not found. */
+/**
+ * The keys of one account, or of one member of an organization, as pages manage them. Keys of others are not found.
+ */
 @Injectable()
 export class OwnKeys {
   constructor(
@@ -26,10 +32,12 @@ export class OwnKeys {
     private readonly keys: ApiKeyService,
     private readonly offer: Offer,
     private readonly throttle: Throttle,
+    private readonly holders: KeyHolders,
+    private readonly dataSource: DataSource,
   ) {}
 
-  async page(accountId: string, filter: KeyFilter, position: KeyPosition = {}): Promise<KeyPage> {
-    const found = await this.rows.page(accountId, filter, position, PAGE_KEYS + 1);
+  async page(owner: Owner, filter: KeyFilter, position: KeyPosition = {}): Promise<KeyPage> {
+    const found = await this.rows.page(owner, filter, position, PAGE_KEYS + 1);
     const more = found.length > PAGE_KEYS;
     const forwards = position.after === undefined;
     const page = forwards ? found.slice(0, PAGE_KEYS) : found.slice(-PAGE_KEYS);
@@ -48,49 +56,47 @@ export class OwnKeys {
     return found;
   }
 
-  /** The key with this secret; undefined if it is not the account's. */
-  async bySecret(accountId: string, secret: string): Promise<OwnKey | undefined> {
-    const id = await this.rows.idBySecret(accountId, hashSecret(secret));
-    return id === undefined ? undefined : this.get({ accountId, id });
+  /** The key with this secret; undefined if it is not the owner's. */
+  async bySecret(owner: Owner, secret: string): Promise<OwnKey | undefined> {
+    const id = await this.rows.idBySecret(owner, hashSecret(secret));
+    return id === undefined ? undefined : this.get({ ...owner, id });
   }
 
-  /** Names of the groups that the account's keys are billed under. */
-  groupsInUse(accountId: string): Promise<readonly string[]> {
-    return this.rows.groups(accountId);
+  /** Names of the groups that the owner's keys are billed under. */
+  groupsInUse(owner: Owner): Promise<readonly string[]> {
+    return this.rows.groups(owner);
   }
 
   /**
-   * @throws GroupNotOffered, ModelNotOffered when the key's group or models are not available to the owner
-   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible, InvalidLimit
-   * @throws NetworksNotPossible
+   * @param teamId the team of the member, or that of a service key
+   * @throws GroupNotOffered, ModelNotOffered when the key's group or models are not available to the owner or team
+   * @throws TeamNotFound, MaxKeysReached, TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible
+   * @throws BudgetNotPossible, InvalidLimit, NetworksNotPossible
    */
-  async create(owner: KeyOwner, settings: KeySettings): Promise<CreatedApiKey> {
-    this.checkOffered(owner, settings, undefined);
-    await this.checkRoom(owner.accountId);
-    return this.keys.create({ ...settings, accountId: owner.accountId });
+  async create(owner: KeyOwner, settings: KeySettings, teamId?: string): Promise<CreatedApiKey> {
+    const { accountId, memberId } = owner;
+    const team = await this.holders.team(accountId, teamId);
+    if (teamId !== undefined && team === undefined) throw new TeamNotFound();
+    this.checkOffered(owner, team, settings, undefined);
+    await this.checkRoom(owner);
+    return this.dataSource.transaction(async (manager) => {
+      const holder = { memberId, teamId: memberId ? await this.holders.admit(owner, memberId, manager) : teamId };
+      return this.keys.create({ ...settings, accountId, ...holder }, manager);
+    });
   }
 
   /**
-   * Creates a key with the same settings and nothing used, even if its group is no longer available. A past expiry is
-   * dropped.
-   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName
+   * Creates a key with the same holder and settings and nothing used, even if its group is no longer available. A past
+   * expiry is dropped.
+   * @throws MaxKeysReached, TooManyKeys, KeysMadeTooFast, InvalidKeyName
    */
   async createLike(accountId: string, like: OwnKey, name: string, now: Date): Promise<CreatedApiKey> {
-    await this.checkRoom(accountId);
-    const { groupName, models, quota, budgets, expiresAt, limits, networks, strict, neverStores } = like;
-    const { daily, weekly, monthly } = budgets;
-    return this.keys.create({
-      accountId,
-      name,
-      groupName,
-      models,
-      quota,
-      budgets: { daily: daily?.limit, weekly: weekly?.limit, monthly: monthly?.limit },
-      expiresAt: expiresAt !== undefined && expiresAt > now ? expiresAt : undefined,
-      limits,
-      networks,
-      strict,
-      neverStores,
+    const { memberId } = like;
+    await this.checkRoom({ accountId, memberId });
+    return this.dataSource.transaction(async (manager) => {
+      const admitted = memberId && (await this.holders.admit({ accountId }, memberId, manager, like.id));
+      const teamId = memberId === undefined ? like.teamId : admitted;
+      return this.keys.create({ ...copyOf(like, now), accountId, memberId, teamId, name }, manager);
     });
   }
 
@@ -100,8 +106,9 @@ export class OwnKeys {
    * @throws KeyChangedMeanwhile, and the errors of `create`
    */
   async change(owner: KeyOwner, id: string, version: number, settings: KeySettings): Promise<void> {
-    const key = { accountId: owner.accountId, id };
-    this.checkOffered(owner, settings, await this.get(key));
+    const key = { accountId: owner.accountId, memberId: owner.memberId, id };
+    const before = await this.get(key);
+    this.checkOffered(owner, await this.holders.team(owner.accountId, before.teamId), settings, before);
     await this.changes.setAll(key, version, settings);
   }
 
@@ -125,23 +132,46 @@ export class OwnKeys {
   }
 
   /** Includes the key to be created. */
-  private async checkRoom(accountId: string): Promise<void> {
-    if (await this.rows.hasAsMany(accountId, MAX_KEYS)) throw new TooManyKeys(MAX_KEYS);
+  private async checkRoom(holder: Owner): Promise<void> {
+    if (await this.rows.hasAsMany(holder, MAX_KEYS)) throw new TooManyKeys(MAX_KEYS);
     try {
-      await this.throttle.spend('key-of-account', accountId);
+      await this.throttle.spend('key-of-account', holder.memberId ?? holder.accountId);
     } catch (error) {
       throw error instanceof TooManyAttempts ? new KeysMadeTooFast(error.retryAfterSeconds) : error;
     }
   }
 
-  private checkOffered(owner: KeyOwner, { groupName, models = [] }: KeySettings, before: OwnKey | undefined): void {
+  private checkOffered(
+    owner: KeyOwner,
+    team: KeyTeam | undefined,
+    { groupName, models = [] }: KeySettings,
+    before: OwnKey | undefined,
+  ): void {
     const group = groupName ?? groupOfViewer(owner);
     const sameGroup = group === before?.group;
-    if (groupName !== undefined && !sameGroup && !this.offer.groupsFor(owner).some(({ name }) => name === groupName))
-      throw new GroupNotOffered(groupName);
+    const isOffered = groupName === undefined || this.offer.groupsFor(owner).some(({ name }) => name === groupName);
+    if (!sameGroup && !(isOffered && (team?.groups?.includes(group) ?? true))) throw new GroupNotOffered(group);
     const offered = new Set(this.offer.modelsOf(group).map(({ model }) => model.name));
     const kept = new Set(sameGroup ? before.models : []);
-    const missing = models.find((model) => !offered.has(model) && !kept.has(model));
+    const isUsable = (model: string): boolean => offered.has(model) && (team?.models?.includes(model) ?? true);
+    const missing = models.find((model) => !isUsable(model) && !kept.has(model));
     if (missing !== undefined) throw new ModelNotOffered(missing, group);
   }
+}
+
+/** The settings of a key for another one. */
+function copyOf(key: OwnKey, now: Date): Omit<KeySettings, 'name'> {
+  const { groupName, models, quota, budgets, expiresAt, limits, networks, strict, neverStores } = key;
+  const { daily, weekly, monthly } = budgets;
+  return {
+    groupName,
+    models,
+    quota,
+    budgets: { daily: daily?.limit, weekly: weekly?.limit, monthly: monthly?.limit },
+    expiresAt: expiresAt !== undefined && expiresAt > now ? expiresAt : undefined,
+    limits,
+    networks,
+    strict,
+    neverStores,
+  };
 }
