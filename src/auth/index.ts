@@ -73,6 +73,17 @@ export {
   type StoredVerification,
   Verifications,
 } from './verification/verification.service.js';
-export { allows, ORGANIZATION_ROLES, type OrganizationRole, type OrganizationScope, type Permission } from './scope.js';
+export {
+  allows,
+  changedKeys,
+  ORGANIZATION_ROLES,
+  type OrganizationRole,
+  type OrganizationScope,
+  type Owner,
+  ownIn,
+  type Permission,
+  viewedCalls,
+  viewedKeys,
+} from './scope.js';
 export { type RefusalReason, SecurityLog, type Visit, type Visitor } from './visit.js';
 export { type AcceptedCode, SecondFactorCheck } from './second-factor/second-factor-check.js';

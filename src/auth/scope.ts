@@ -1,3 +1,5 @@
+import type { Visitor } from './visit.js';
+
 /** Roles of members; one member is the owner. */
 export const ORGANIZATION_ROLES = ['owner', 'admin', 'billing', 'member', 'viewer'] as const;
 export type OrganizationRole = (typeof ORGANIZATION_ROLES)[number];
@@ -46,3 +48,25 @@ export interface OrganizationScope {
 /** Whether a user may do something in their scope. Undefined: their own account. */
 export const allows = (organization: Pick<OrganizationScope, 'role'> | undefined, permission: Permission): boolean =>
   organization === undefined || PERMISSIONS[organization.role].has(permission);
+
+/** What belongs to an account; in an organization, possibly only what belongs to one member. */
+export interface Owner {
+  readonly accountId: string;
+  readonly memberId?: string | undefined;
+}
+
+type Scope = Pick<Visitor, 'scopeId' | 'organization'>;
+
+/** Everything in the scope if the role allows it, else what belongs to the user. */
+const partOf = (scope: Scope, everything: Permission): Owner =>
+  allows(scope.organization, everything) ? { accountId: scope.scopeId } : ownIn(scope);
+
+/** What belongs to the user in their scope, whatever else they may see. */
+export const ownIn = ({ scopeId, organization }: Scope): Owner => ({
+  accountId: scopeId,
+  memberId: organization?.memberId,
+});
+
+export const viewedCalls = (scope: Scope): Owner => partOf(scope, 'view all usage');
+export const viewedKeys = (scope: Scope): Owner => partOf(scope, 'view all keys');
+export const changedKeys = (scope: Scope): Owner => partOf(scope, 'manage all keys');

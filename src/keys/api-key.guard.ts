@@ -72,9 +72,10 @@ export class KeyAuthenticator {
    * @throws RefusedKey, RefusedAddress when the key is not usable now, or not from this address
    * @throws AppError `unavailable` when the database does not respond
    */
-  async authenticateOwned({ accountId, id }: OwnedKey, address: string): Promise<Caller> {
+  async authenticateOwned({ accountId, memberId, id }: OwnedKey, address: string): Promise<Caller> {
     const caller = await this.directory.read(id);
-    if (caller?.accountId !== accountId) throw new KeyNotFound(id);
+    const isOwned = caller?.accountId === accountId && (memberId === undefined || caller.memberId === memberId);
+    if (!isOwned) throw new KeyNotFound(id);
     return this.accept(caller, () => address);
   }
 

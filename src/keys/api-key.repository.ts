@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { Owner } from '../auth/index.js';
 import { type LimitColumns, type Limits, limitsIn } from '../platform/limits/index.js';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
@@ -86,7 +87,7 @@ export class ApiKeyRepository {
 
   /** Locked until the transaction ends; admission of the key's calls waits. */
   lock(key: KeyReference, manager: EntityManager): Promise<ApiKeyEntity | null> {
-    const where = typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
+    const where = typeof key === 'string' ? { id: key } : { ...ownedBy(key), id: key.id };
     return manager.findOne(ApiKeyEntity, { where, lock: { mode: 'pessimistic_write' } });
   }
 
@@ -111,6 +112,8 @@ export class ApiKeyRepository {
     await manager.update(ApiKeyEntity, { id }, { ...changed, version: () => 'version + 1' });
   }
 }
+
+const ownedBy = ({ accountId, memberId }: Owner) => ({ accountId, ...(memberId !== undefined && { memberId }) });
 
 /** TypeORM's types require mutable arrays. */
 const writable = (list: readonly string[] | null): string[] | null => list && [...list];

@@ -1,3 +1,4 @@
+import type { Owner } from '../auth/index.js';
 import { limitColumns, type Limits, type LimitsChange, limitsIn, NO_LIMITS } from '../platform/limits/index.js';
 import { MAX_AMOUNT, type Nanos, type Secret } from '../platform/shared/index.js';
 import type { WalletBalance } from '../wallet/index.js';
@@ -8,13 +9,12 @@ import type { BudgetChange, BudgetLimits, BudgetName, KeyBudgets, MemberBudgetNa
 import { networksOf } from './networks.js';
 
 /**
- * A key by ID, for administrators; or by ID and account, for owners: keys of other accounts do not exist for them.
- * Pages use the second form only.
+ * A key by ID, for administrators; or by ID and owner: keys of other accounts, and of other members, do not exist for
+ * them. Pages use the second form only.
  */
 export type KeyReference = string | OwnedKey;
 
-export interface OwnedKey {
-  readonly accountId: string;
+export interface OwnedKey extends Owner {
   readonly id: string;
 }
 

@@ -21,6 +21,8 @@ export interface Caller {
   readonly memberAccountId: string | undefined;
   /** False: the member left the organization, is suspended, or has a role that may not use keys. */
   readonly isMemberAllowed: boolean;
+  /** The member of the organization; null: a service key, or a key of a person. */
+  readonly memberId: string | null;
   /** The group that calls are billed under: the key's, else the account's, else `default`. */
   readonly groupName: string;
   /** False: the key's team may not use the group. */

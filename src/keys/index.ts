@@ -40,6 +40,7 @@ export {
   renderBudgets,
 } from './budgets.js';
 export { BudgetsRepository } from './budgets.repository.js';
+export { KeyHolders, type KeyTeam } from './key-holders.js';
 export { KeyDirectory } from './key-directory.js';
 export { type KeysOf, MemberKeys, Memberships, OwnsOrganizations } from './member-keys.js';
 export { KeysModule } from './keys.module.js';

@@ -11,6 +11,7 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   accountState: 'enabled',
   memberAccountId: undefined,
   isMemberAllowed: true,
+  memberId: null,
   groupName: 'default',
   models: undefined,
   strict: false,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { Owner } from '../auth/index.js';
 import { AuditLog } from '../platform/audit/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
 import { changedLimits, describeLimits, limitColumns, type LimitsChange, limitsIn } from '../platform/limits/index.js';
@@ -111,14 +112,14 @@ export class KeyChanges {
   }
 
   /**
-   * Changes several keys of an account in one transaction: all or none.
+   * Changes several keys of an owner in one transaction: all or none.
    * @throws KeysNotChanged naming the key that prevents it
    */
-  changeAll(accountId: string, ids: readonly string[], change: SharedKeyChange): Promise<void> {
+  changeAll(owner: Owner, ids: readonly string[], change: SharedKeyChange): Promise<void> {
     return this.keys.transaction(async (manager) => {
       // Sorted, as admission locks keys.
       for (const id of [...new Set(ids)].toSorted())
-        await this.within(manager, { accountId, id }, async (row) => {
+        await this.within(manager, { ...owner, id }, async (row) => {
           try {
             await this.writeShared(row, change, manager);
           } catch (error) {

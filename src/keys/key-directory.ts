@@ -9,7 +9,7 @@ import { Networks } from './networks.js';
 
 /** Everything a call needs to know about its key, in one row. */
 const SELECT_CALLERS = (keys: string): string => `
-  SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.strict, k.never_stores, k.secret_hash,
+  SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.member_id, k.models, k.strict, k.never_stores, k.secret_hash,
          k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
          a.requests_per_minute AS account_requests_per_minute, a.tokens_per_minute AS account_tokens_per_minute,
          a.concurrency AS account_concurrency, coalesce(k.group_name, a.group_name, 'default') AS group_name,
@@ -33,6 +33,7 @@ interface KeyRow {
   readonly version: number;
   readonly expires_at: Date | null;
   readonly account_id: string;
+  readonly member_id: string | null;
   readonly models: readonly string[] | null;
   readonly strict: boolean;
   readonly never_stores: boolean;
@@ -90,6 +91,7 @@ const callerOf = (row: KeyRow): Caller => ({
   accountState: row.account_state,
   memberAccountId: row.member_account_id ?? undefined,
   isMemberAllowed: row.is_member_allowed,
+  memberId: row.member_id,
   groupName: row.group_name,
   isGroupAllowed: row.team_groups?.includes(row.group_name) ?? true,
   models: modelsOf(row),

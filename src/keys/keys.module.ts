@@ -12,6 +12,7 @@ import { ApiKeyService } from './api-key.service.js';
 import { InvalidKeyLimits, InvalidKeyThrottle } from './invalid-key-throttle.js';
 import { BudgetsRepository } from './budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
+import { KeyHolders } from './key-holders.js';
 import { CallerRepository, KeyDirectory } from './key-directory.js';
 import { MemberKeys, Memberships } from './member-keys.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
@@ -37,6 +38,7 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
     Memberships,
     OwnKeysRepository,
     OwnKeys,
+    KeyHolders,
     CallerRepository,
     ApiKeyService,
     KeyDirectory,
@@ -60,6 +62,7 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
     KeyWatch,
     ApiKeyService,
     OwnKeys,
+    KeyHolders,
     ApiKeyGuard,
     KeyAuthenticator,
     KeyDirectory,

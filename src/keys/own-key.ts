@@ -20,6 +20,10 @@ export type KeyCondition = (typeof KEY_CONDITIONS)[number];
 
 /** A key as its owner's pages show it. */
 export interface OwnKey extends ApiKey {
+  /** The holder in an organization, by name; empty: a service key, or a key of a person. */
+  readonly member: string;
+  readonly memberId: string | undefined;
+  readonly teamId: string | undefined;
   /** Incremented by every change; settings are saved against the version they were based on. */
   readonly version: number;
   /** The group that its calls are billed under: its own, else the account's. */
@@ -36,6 +40,8 @@ export interface KeyFilter {
   readonly text?: string | undefined;
   /** As in `OwnKey`. */
   readonly group?: string | undefined;
+  /** ID of a member of the organization; null: service keys. */
+  readonly memberId?: string | null | undefined;
   /** Default: all but deleted. */
   readonly condition?: KeyCondition | undefined;
 }

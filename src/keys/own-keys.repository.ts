@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { Owner } from '../auth/index.js';
 import { limitsIn } from '../platform/limits/index.js';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import type { KeyState } from './caller.js';
@@ -14,6 +15,9 @@ interface OwnKeyRow {
   readonly state: KeyState;
   readonly hint: string;
   readonly version: number;
+  readonly member: string;
+  readonly memberId: string | null;
+  readonly teamId: string | null;
   readonly groupName: string | null;
   readonly group: string;
   readonly models: readonly string[] | null;
@@ -42,9 +46,12 @@ const SELECT = (filter: string, order: string): string => `
       SELECT k.id, k.name, k.state, k.hint, k.version, k.group_name AS "groupName", g."group", k.models,
              k.expires_at AS "expiresAt", k.strict, k.never_stores AS "neverStores", k.quota, k.used, k.held,
              k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute", k.concurrency, k.networks,
-             k.created_at AS "createdAt", s.conditions
+             k.created_at AS "createdAt", s.conditions, k.member_id AS "memberId", k.team_id AS "teamId",
+             coalesce(nullif(p.name, ''), p.email, '') AS member
         FROM api_keys k
         JOIN accounts a ON a.id = k.account_id
+        LEFT JOIN members m ON m.id = k.member_id
+        LEFT JOIN accounts p ON p.id = m.account_id
        CROSS JOIN LATERAL (SELECT coalesce(k.group_name, a.group_name, 'default') AS "group") g
        -- How full the fullest of its limits is: 1 is used up. A budget's period without a row has seen no use yet.
        CROSS JOIN LATERAL (
@@ -67,36 +74,39 @@ const SELECT = (filter: string, order: string): string => `
              CASE WHEN k.expires_at <= now() + interval '7 days' THEN 'expires-soon' END,
              CASE WHEN coalesce(f.share, 0) < 1 THEN 'enabled' END], NULL)
            END AS conditions) s
-       WHERE k.account_id = $1 ${filter}
+       WHERE k.account_id = $1 AND ($2::text IS NULL OR k.member_id = $2) ${filter}
        ${order}) k`;
 
-const BY_ID = SELECT('AND k.id = ANY ($2::text[])', 'ORDER BY k.id DESC');
+const BY_ID = SELECT('AND k.id = ANY ($3::text[])', 'ORDER BY k.id DESC');
 
 /** Rows that match the filter; `deleted` only on request. */
 const PAGE = (side: string, order: string): string =>
   SELECT(
-    `AND ($2::text IS NULL OR k.name ILIKE $2 OR k.hint ILIKE $2)
-     AND ($3::text IS NULL OR g."group" = $3)
-     AND CASE WHEN $4::text IS NULL THEN k.state <> 'deleted' ELSE $4 = ANY (s.conditions) END
-     AND ($5::text IS NULL OR k.id ${side} $5)`,
-    `ORDER BY k.id ${order} LIMIT $6`,
+    `AND ($3::text IS NULL OR k.name ILIKE $3 OR k.hint ILIKE $3)
+     AND ($4::text IS NULL OR g."group" = $4)
+     AND CASE WHEN $5::text IS NULL THEN k.state <> 'deleted' ELSE $5 = ANY (s.conditions) END
+     AND ($6::boolean IS FALSE OR k.member_id IS NOT DISTINCT FROM $7)
+     AND ($8::text IS NULL OR k.id ${side} $8)`,
+    `ORDER BY k.id ${order} LIMIT $9`,
   );
 const OLDER = PAGE('<', 'DESC');
 const NEWER = PAGE('>', 'ASC');
 
-const BY_SECRET = 'SELECT id FROM api_keys WHERE account_id = $1 AND secret_hash = $2';
+const BY_SECRET = `
+  SELECT id FROM api_keys WHERE account_id = $1 AND ($2::text IS NULL OR member_id = $2) AND secret_hash = $3`;
 
 const GROUPS = `
   SELECT DISTINCT coalesce(k.group_name, a.group_name, 'default') AS "group"
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
-   WHERE k.account_id = $1 ORDER BY 1`;
+   WHERE k.account_id = $1 AND ($2::text IS NULL OR k.member_id = $2) ORDER BY 1`;
 
-/** Stops counting at the given number. */
+/** Stops counting at the given number. Without a member, counts keys without one. */
 const COUNT = `
   SELECT count(*)::int AS count
-    FROM (SELECT 1 FROM api_keys WHERE account_id = $1 AND state <> 'deleted' LIMIT $2) k`;
+    FROM (SELECT 1 FROM api_keys
+           WHERE account_id = $1 AND member_id IS NOT DISTINCT FROM $2 AND state <> 'deleted' LIMIT $3) k`;
 
-/** Reads the keys of one account. */
+/** Reads the keys of one account, or of one member of an organization. */
 @Injectable()
 export class OwnKeysRepository {
   constructor(
@@ -104,38 +114,40 @@ export class OwnKeysRepository {
     private readonly budgets: BudgetsRepository,
   ) {}
 
-  /** Newest first; without those that are not the account's. */
-  async byIds(accountId: string, ids: readonly string[]): Promise<readonly OwnKey[]> {
-    return this.complete(await this.dataSource.query<OwnKeyRow[]>(BY_ID, [accountId, ids]));
+  /** Newest first; without those that are not the owner's. */
+  async byIds(owner: Owner, ids: readonly string[]): Promise<readonly OwnKey[]> {
+    return this.complete(await this.dataSource.query<OwnKeyRow[]>(BY_ID, [...valuesOf(owner), ids]));
   }
 
-  async idBySecret(accountId: string, secretHash: Buffer): Promise<string | undefined> {
-    const [row] = await this.dataSource.query<{ id: string }[]>(BY_SECRET, [accountId, secretHash]);
+  async idBySecret(owner: Owner, secretHash: Buffer): Promise<string | undefined> {
+    const [row] = await this.dataSource.query<{ id: string }[]>(BY_SECRET, [...valuesOf(owner), secretHash]);
     return row?.id;
   }
 
   /** Newest first; of keys newer than the position, those closest to it. */
   async page(
-    accountId: string,
-    { text, group, condition }: KeyFilter,
+    owner: Owner,
+    { text, group, condition, memberId }: KeyFilter,
     { before, after }: KeyPosition,
     size: number,
   ): Promise<readonly OwnKey[]> {
     const filter = [text === undefined ? null : containing(text), group ?? null, condition ?? null];
-    const values = [accountId, ...filter, after ?? before ?? null, size];
+    const holder = [memberId !== undefined, memberId ?? null];
+    const values = [...valuesOf(owner), ...filter, ...holder, after ?? before ?? null, size];
     const keys = await this.complete(await this.dataSource.query(after === undefined ? OLDER : NEWER, values));
     return keys.toSorted((one, other) => (one.id < other.id ? 1 : -1));
   }
 
-  /** Names of the groups that the account's keys are billed under, including deleted keys. */
-  async groups(accountId: string): Promise<readonly string[]> {
-    const rows = await this.dataSource.query<{ group: string }[]>(GROUPS, [accountId]);
+  /** Names of the groups that the owner's keys are billed under, including deleted keys. */
+  async groups(owner: Owner): Promise<readonly string[]> {
+    const rows = await this.dataSource.query<{ group: string }[]>(GROUPS, valuesOf(owner));
     return rows.map(({ group }) => group);
   }
 
-  /** Whether the account has at least this many keys, not counting deleted ones. */
-  async hasAsMany(accountId: string, number: number): Promise<boolean> {
-    const [row] = await this.dataSource.query<{ count: number }[]>(COUNT, [accountId, number]);
+  /** Whether the holder has at least this many keys, not counting deleted ones. */
+  async hasAsMany(holder: Owner, number: number, manager?: EntityManager): Promise<boolean> {
+    const database = manager ?? this.dataSource;
+    const [row] = await database.query<{ count: number }[]>(COUNT, [...valuesOf(holder), number]);
     return row?.count === number;
   }
 
@@ -144,6 +156,8 @@ export class OwnKeysRepository {
     return rows.map((row) => ownKeyOf(row, budgets.get(row.id) ?? NO_BUDGETS));
   }
 }
+
+const valuesOf = ({ accountId, memberId }: Owner) => [accountId, memberId ?? null];
 
 const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
@@ -155,6 +169,8 @@ const ownKeyOf = (row: OwnKeyRow, budgets: KeyBudgets): OwnKey => ({
   used: money(row.used),
   held: money(row.held),
   budgets,
+  memberId: row.memberId ?? undefined,
+  teamId: row.teamId ?? undefined,
   groupName: row.groupName ?? undefined,
   models: row.models ?? undefined,
   expiresAt: row.expiresAt ?? undefined,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Throttle, TooManyAttempts, type Visitor } from '../auth/index.js';
+import { DataSource } from 'typeorm';
+import { type Owner, Throttle, TooManyAttempts } from '../auth/index.js';
 import { groupOfViewer, Offer } from '../catalog/index.js';
 import type { Nanos } from '../platform/shared/index.js';
 import {
@@ -14,17 +15,22 @@ import type { CreatedApiKey, KeySettings, OwnedKey, SharedKeyChange } from './ap
 import { ApiKeyService } from './api-key.service.js';
 import { hashSecret } from './credentials.js';
 import { KeyChanges } from './key-changes.js';
+import { KeyHolders, type KeyTeam, TeamNotFound } from './key-holders.js';
 import type { KeyFilter, KeyPage, KeyPosition, OwnKey } from './own-key.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 
-/** Everything read or changed here belongs to this account. */
-type KeyOwner = Pick<Visitor, 'accountId' | 'groupName'>;
+/** Whose keys are changed, with the default group of their calls. */
+interface KeyOwner extends Owner {
+  readonly groupName: string | undefined;
+}
 
 export const PAGE_KEYS = 50;
-/** Per account, not counting deleted keys. Concurrent creation may exceed it slightly. */
+/** Per account or member, not counting deleted keys. Concurrent creation may exceed it slightly. */
 const MAX_KEYS = 1000;
 
-/** The keys of one account, as its owner manages them. Keys of other accounts are not found. */
+/**
+ * The keys of one account, or of one member of an organization, as pages manage them. Keys of others are not found.
+ */
 @Injectable()
 export class OwnKeys {
   constructor(
@@ -33,10 +39,12 @@ export class OwnKeys {
     private readonly keys: ApiKeyService,
     private readonly offer: Offer,
     private readonly throttle: Throttle,
+    private readonly holders: KeyHolders,
+    private readonly dataSource: DataSource,
   ) {}
 
-  async page(accountId: string, filter: KeyFilter, position: KeyPosition = {}): Promise<KeyPage> {
-    const found = await this.rows.page(accountId, filter, position, PAGE_KEYS + 1);
+  async page(owner: Owner, filter: KeyFilter, position: KeyPosition = {}): Promise<KeyPage> {
+    const found = await this.rows.page(owner, filter, position, PAGE_KEYS + 1);
     const more = found.length > PAGE_KEYS;
     const forwards = position.after === undefined;
     const page = forwards ? found.slice(0, PAGE_KEYS) : found.slice(-PAGE_KEYS);
@@ -48,65 +56,63 @@ export class OwnKeys {
   }
 
   /** @throws KeyNotFound */
-  async get({ accountId, id }: OwnedKey): Promise<OwnKey> {
-    const [found] = await this.getAll(accountId, [id]);
+  async get({ id, ...owner }: OwnedKey): Promise<OwnKey> {
+    const [found] = await this.getAll(owner, [id]);
     if (!found) throw new KeyNotFound(id);
     return found;
   }
 
   /** Newest first. @throws KeyNotFound */
-  async getAll(accountId: string, ids: readonly string[]): Promise<readonly OwnKey[]> {
+  async getAll(owner: Owner, ids: readonly string[]): Promise<readonly OwnKey[]> {
     // The database rejects some characters that URLs can contain.
     const possible = ids.filter((id) => /^key_\w+$/.test(id));
-    const found = await this.rows.byIds(accountId, possible);
+    const found = await this.rows.byIds(owner, possible);
     const missing = ids.find((wanted) => !found.some(({ id }) => id === wanted));
     if (missing !== undefined) throw new KeyNotFound(missing);
     return found;
   }
 
-  /** The key with this secret; undefined if it is not the account's. */
-  async bySecret(accountId: string, secret: string): Promise<OwnKey | undefined> {
-    const id = await this.rows.idBySecret(accountId, hashSecret(secret));
-    return id === undefined ? undefined : this.get({ accountId, id });
+  /** The key with this secret; undefined if it is not the owner's. */
+  async bySecret(owner: Owner, secret: string): Promise<OwnKey | undefined> {
+    const id = await this.rows.idBySecret(owner, hashSecret(secret));
+    return id === undefined ? undefined : this.get({ ...owner, id });
   }
 
-  /** Names of the groups that the account's keys are billed under. */
-  groupsInUse(accountId: string): Promise<readonly string[]> {
-    return this.rows.groups(accountId);
+  /** Names of the groups that the owner's keys are billed under. */
+  groupsInUse(owner: Owner): Promise<readonly string[]> {
+    return this.rows.groups(owner);
   }
 
   /**
-   * @throws GroupNotOffered, ModelNotOffered when the key's group or models are not available to the owner
-   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible, InvalidLimit
-   * @throws NetworksNotPossible
+   * @param teamId the team of the member, or that of a service key
+   * @throws GroupNotOffered, ModelNotOffered when the key's group or models are not available to the owner or team
+   * @throws TeamNotFound, MaxKeysReached, TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible
+   * @throws BudgetNotPossible, InvalidLimit, NetworksNotPossible
    */
-  async create(owner: KeyOwner, settings: KeySettings): Promise<CreatedApiKey> {
-    this.checkOffered(owner, settings, undefined);
-    await this.checkRoom(owner.accountId);
-    return this.keys.create({ ...settings, accountId: owner.accountId });
+  async create(owner: KeyOwner, settings: KeySettings, teamId?: string): Promise<CreatedApiKey> {
+    const { accountId, memberId } = owner;
+    const team = await this.holders.team(accountId, teamId);
+    if (teamId !== undefined && team === undefined) throw new TeamNotFound();
+    this.checkOffered(owner, team, settings, undefined);
+    await this.checkRoom(owner);
+    return this.dataSource.transaction(async (manager) => {
+      const holder = { memberId, teamId: memberId ? await this.holders.admit(owner, memberId, manager) : teamId };
+      return this.keys.create({ ...settings, accountId, ...holder }, manager);
+    });
   }
 
   /**
-   * Creates a key with the same settings and nothing used, even if its group is no longer available. A past expiry is
-   * dropped.
-   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName
+   * Creates a key with the same holder and settings and nothing used, even if its group is no longer available. A past
+   * expiry is dropped.
+   * @throws MaxKeysReached, TooManyKeys, KeysMadeTooFast, InvalidKeyName
    */
   async createLike(accountId: string, like: OwnKey, name: string, now: Date): Promise<CreatedApiKey> {
-    await this.checkRoom(accountId);
-    const { groupName, models, quota, budgets, expiresAt, limits, networks, strict, neverStores } = like;
-    const { daily, weekly, monthly } = budgets;
-    return this.keys.create({
-      accountId,
-      name,
-      groupName,
-      models,
-      quota,
-      budgets: { daily: daily?.limit, weekly: weekly?.limit, monthly: monthly?.limit },
-      expiresAt: expiresAt !== undefined && expiresAt > now ? expiresAt : undefined,
-      limits,
-      networks,
-      strict,
-      neverStores,
+    const { memberId } = like;
+    await this.checkRoom({ accountId, memberId });
+    return this.dataSource.transaction(async (manager) => {
+      const admitted = memberId && (await this.holders.admit({ accountId }, memberId, manager, like.id));
+      const teamId = memberId === undefined ? like.teamId : admitted;
+      return this.keys.create({ ...copyOf(like, now), accountId, memberId, teamId, name }, manager);
     });
   }
 
@@ -116,8 +122,9 @@ export class OwnKeys {
    * @throws KeyChangedMeanwhile, and the errors of `create`
    */
   async change(owner: KeyOwner, id: string, version: number, settings: KeySettings): Promise<void> {
-    const key = { accountId: owner.accountId, id };
-    this.checkOffered(owner, settings, await this.get(key));
+    const key = { accountId: owner.accountId, memberId: owner.memberId, id };
+    const before = await this.get(key);
+    this.checkOffered(owner, await this.holders.team(owner.accountId, before.teamId), settings, before);
     await this.changes.setAll(key, version, settings);
   }
 
@@ -128,9 +135,9 @@ export class OwnKeys {
    */
   async changeAll(owner: KeyOwner, ids: readonly string[], change: SharedKeyChange): Promise<void> {
     const { groupName } = change;
-    const keys = groupName === undefined ? [] : await this.getAll(owner.accountId, ids);
-    for (const key of keys) this.checkMove(owner, key, groupName ?? undefined);
-    await this.changes.changeAll(owner.accountId, ids, change);
+    const keys = groupName === undefined ? [] : await this.getAll(owner, ids);
+    for (const key of keys) await this.checkMove(owner, key, groupName ?? undefined);
+    await this.changes.changeAll(owner, ids, change);
   }
 
   /** @throws KeyNotFound, KeyIsDeleted, as the following methods do */
@@ -153,37 +160,73 @@ export class OwnKeys {
   }
 
   /** Includes the key to be created. */
-  private async checkRoom(accountId: string): Promise<void> {
-    if (await this.rows.hasAsMany(accountId, MAX_KEYS)) throw new TooManyKeys(MAX_KEYS);
+  private async checkRoom(holder: Owner): Promise<void> {
+    if (await this.rows.hasAsMany(holder, MAX_KEYS)) throw new TooManyKeys(MAX_KEYS);
     try {
-      await this.throttle.spend('key-of-account', accountId);
+      await this.throttle.spend('key-of-account', holder.memberId ?? holder.accountId);
     } catch (error) {
       throw error instanceof TooManyAttempts ? new KeysMadeTooFast(error.retryAfterSeconds) : error;
     }
   }
 
-  private checkOffered(owner: KeyOwner, { groupName, models = [] }: KeySettings, before: OwnKey | undefined): void {
-    this.checkGroup(owner, groupName, before);
+  private checkOffered(
+    owner: KeyOwner,
+    team: KeyTeam | undefined,
+    { groupName, models = [] }: KeySettings,
+    before: OwnKey | undefined,
+  ): void {
+    this.checkGroup(owner, team, groupName, before);
     const group = groupName ?? groupOfViewer(owner);
-    const missing = this.missingModel(group, models, before);
+    const missing = this.missingModel(team, group, models, before);
     if (missing !== undefined) throw new ModelNotOffered(missing, group);
   }
 
-  private checkMove(owner: KeyOwner, key: OwnKey, groupName: string | undefined): void {
-    this.checkGroup(owner, groupName, key);
+  private async checkMove(owner: KeyOwner, key: OwnKey, groupName: string | undefined): Promise<void> {
+    const team = await this.holders.team(owner.accountId, key.teamId);
+    this.checkGroup(owner, team, groupName, key);
     const group = groupName ?? groupOfViewer(owner);
-    const missing = this.missingModel(group, key.models ?? [], key);
+    const missing = this.missingModel(team, group, key.models ?? [], key);
     if (missing !== undefined) throw new ModelPreventsMove(key.name, missing, group);
   }
 
-  private checkGroup(owner: KeyOwner, groupName: string | undefined, before: OwnKey | undefined): void {
-    if (groupName === undefined || groupName === before?.group) return;
-    if (!this.offer.groupsFor(owner).some(({ name }) => name === groupName)) throw new GroupNotOffered(groupName);
+  private checkGroup(
+    owner: KeyOwner,
+    team: KeyTeam | undefined,
+    groupName: string | undefined,
+    before: OwnKey | undefined,
+  ): void {
+    const group = groupName ?? groupOfViewer(owner);
+    if (group === before?.group) return;
+    const isOffered = groupName === undefined || this.offer.groupsFor(owner).some(({ name }) => name === groupName);
+    if (!isOffered || team?.groups?.includes(group) === false) throw new GroupNotOffered(group);
   }
 
-  private missingModel(group: string, models: readonly string[], before: OwnKey | undefined): string | undefined {
+  private missingModel(
+    team: KeyTeam | undefined,
+    group: string,
+    models: readonly string[],
+    before: OwnKey | undefined,
+  ): string | undefined {
     const offered = new Set(this.offer.modelsOf(group).map(({ model }) => model.name));
     const kept = new Set(group === before?.group ? before.models : []);
-    return models.find((model) => !offered.has(model) && !kept.has(model));
+    const isUsable = (model: string): boolean => offered.has(model) && (team?.models?.includes(model) ?? true);
+    return models.find((model) => !isUsable(model) && !kept.has(model));
   }
+}
+
+/** The settings of a key for another one. */
+function copyOf(key: OwnKey, now: Date): Omit<KeySettings, 'name'> {
+  const { groupName, models, quota, budgets, expiresAt, limits, networks, strict, neverStores } = key;
+  const { daily, weekly, monthly } = budgets;
+  return {
+    groupName,
+    models,
+    quota,
+    budgets: { daily: daily?.limit, weekly: weekly?.limit, monthly: monthly?.limit },
+    expiresAt: expiresAt !== undefined && expiresAt > now ? expiresAt : undefined,
+    limits,
+    networks,
+    strict,
+    neverStores,
+  };
 }

@@ -7,7 +7,7 @@ import { formatUsd, type JsonObject } from '../platform/shared/index.js';
 import { CallLookup, type CostLine, type RecordedCall, type SnapshotView } from '../usage/index.js';
 import { callerOf, requestLineOf } from './call-context.js';
 
-/** Information for a key about itself: limits, budgets and calls. */
+/** Information for a key about itself: limits, budgets and calls. In an organization, calls of its member alone. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 export class KeyInfoController {
@@ -27,7 +27,7 @@ export class KeyInfoController {
   @Get('generations/*')
   async generation(@Req() request: FastifyRequest): Promise<JsonObject> {
     const id = decodeURIComponent(requestLineOf(request).path.slice('/v1/generations/'.length));
-    return renderGeneration(await this.calls.find(callerOf(request).accountId, id));
+    return renderGeneration(await this.calls.find(callerOf(request), id));
   }
 }
 

@@ -65,6 +65,6 @@ export {
   type UsageTotals,
   UsageTotalsReader,
 } from './rollups/usage-totals.js';
-export { type UsageFilter } from './usage-filter.js';
+export { type CallOwner, ownedBy, Parameters, type UsageFilter } from './usage-filter.js';
 export { UPSTREAM_RESPONSES, upstreamResponse } from './upstream-response.js';
 export { usedNames } from './log/used-names.js';

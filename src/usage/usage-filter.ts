@@ -1,10 +1,30 @@
 import { type CallOutcome, resultOf } from './calls/recorded-call.js';
 import type { UpstreamResponse } from './upstream-response.js';
 
+/** Whose calls: all of an account, or those of one member of an organization; null: those of no member. */
+export interface CallOwner {
+  readonly accountId: string;
+  readonly memberId?: string | null | undefined;
+}
+
+/** SQL condition for rows `calls` of an owner. */
+export function ownedBy(calls: string, { accountId, memberId }: CallOwner, parameters: Parameters): string {
+  return `${calls}.account_id = ${parameters.add(accountId)}${ofMember(calls, memberId, parameters)}`;
+}
+
+function ofMember(calls: string, memberId: CallOwner['memberId'], parameters: Parameters): string {
+  if (memberId === undefined) return '';
+  return memberId === null
+    ? ` AND ${calls}.member_id IS NULL`
+    : ` AND ${calls}.member_id = ${parameters.add(memberId)}`;
+}
+
 /** Selects calls with `from <= time < to` and the given properties. */
 export interface UsageFilter {
   /** Undefined: all accounts. */
   readonly accountId: string | undefined;
+  /** As in `CallOwner`. */
+  readonly memberId?: string | null | undefined;
   readonly from: Date;
   readonly to: Date;
   readonly requestId?: string | undefined;
@@ -56,6 +76,7 @@ export function conditions(filter: UsageFilter, parameters: Parameters, result =
   const corrected = filter.isCorrected === true ? " AND c.billing_basis = 'corrected'" : '';
   return (
     alike +
+    ofMember('c', filter.memberId, parameters) +
     channel +
     loss +
     corrected +

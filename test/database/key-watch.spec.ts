@@ -29,7 +29,7 @@ describe('what keys are used for', () => {
     await aCallRow(world.get(DataSource), { id: newId('req', at), ...row });
   };
   const scan = (app = world.app): Promise<void> => world.get(KeyWatch, app).scan();
-  const notices = (): Promise<readonly KeyNotice[]> => world.get(KeyNotices).open(world.accountId);
+  const notices = (): Promise<readonly KeyNotice[]> => world.get(KeyNotices).open(world);
 
   describe('raises a notice of a first use from a new network', () => {
     it('once, however many processes look at once, and of a call that still runs', async () => {

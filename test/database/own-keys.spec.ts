@@ -18,8 +18,9 @@ describe("an account's own keys", () => {
     ({ app, keys, sql, ann, bob } = world);
   });
 
+  const ownerOf = ({ accountId }: Person): { accountId: string } => ({ accountId });
   const names = async (filter: KeyFilter = {}, person = ann): Promise<readonly string[]> =>
-    (await keys.page(person.accountId, filter)).keys.map(({ name }) => name);
+    (await keys.page(ownerOf(person), filter)).keys.map(({ name }) => name);
 
   describe('are listed', () => {
     it('newest first, without those of others and, unless asked for, deleted ones', async () => {
@@ -35,14 +36,14 @@ describe("an account's own keys", () => {
     it('with the group that they are billed under, which can be asked for', async () => {
       await aKey({ name: 'own', groupName: 'default' }, bob);
       await aKey({ name: 'of account' }, bob);
-      const page = await keys.page(bob.accountId, {});
+      const page = await keys.page(ownerOf(bob), {});
       expect(page.keys.map(({ group, groupName }) => [group, groupName])).toEqual([
         ['saver', undefined],
         ['default', 'default'],
       ]);
       await expect(names({ group: 'saver' }, bob)).resolves.toEqual(['of account']);
-      await expect(keys.groupsInUse(bob.accountId)).resolves.toEqual(['default', 'saver']);
-      await expect(keys.groupsInUse(ann.accountId)).resolves.toEqual([]);
+      await expect(keys.groupsInUse(ownerOf(bob))).resolves.toEqual(['default', 'saver']);
+      await expect(keys.groupsInUse(ownerOf(ann))).resolves.toEqual([]);
     });
 
     it('by a part of the name or of what is shown of the secret, taken to the letter', async () => {
@@ -59,7 +60,7 @@ describe("an account's own keys", () => {
       for (let number = 1; number <= 120; number += 1)
         made.push((await app.get(ApiKeyService).create({ accountId: ann.accountId, name: String(number) })).id);
       const page = async (position: { before?: string; after?: string } = {}): Promise<KeyPage> =>
-        keys.page(ann.accountId, {}, position);
+        keys.page(ownerOf(ann), {}, position);
       const first = await page();
       expect([first.newer, first.older, first.keys.length]).toEqual([false, true, 50]);
       await aKey({ name: 'meanwhile' });
@@ -88,7 +89,7 @@ describe("an account's own keys", () => {
            effort, ip, snapshot) VALUES ('req_4', $1, $2, 0, 'p', 'm', $3, 'default', 'responses', true, '', '', '{}')`,
         [ann.accountId, running, now],
       );
-      const used = new Map((await keys.page(ann.accountId, {})).keys.map(({ id, lastUsedAt }) => [id, lastUsedAt]));
+      const used = new Map((await keys.page(ownerOf(ann), {})).keys.map(({ id, lastUsedAt }) => [id, lastUsedAt]));
       expect([used.get(never), used.get(finished), used.get(running)]).toEqual([undefined, recent, now]);
     });
   });

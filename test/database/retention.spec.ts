@@ -130,7 +130,7 @@ describe('calls that are kept for two months', () => {
     const use = await get(KeyUse).recent({ accountId: owner.accountId, id: owner.keyId }, GONE);
     expect(use.lastAt).toEqual(GONE);
     expect((await get(OwnKeys).get({ accountId: owner.accountId, id: owner.keyId })).lastUsedAt).toEqual(GONE);
-    await expect(get(CallLookup).find(owner.accountId, id)).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(get(CallLookup).find(owner, id)).rejects.toMatchObject({ kind: 'not_found' });
     expect(await get(CallRetention).missingFrom(GONE)).toBe(`C${name.slice(1)} have been deleted.`);
     expect(await get(CallRetention).missingFrom(first)).toBeUndefined();
   });

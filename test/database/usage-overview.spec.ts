@@ -19,7 +19,7 @@ describe('how the calls of an account stand', () => {
   afterEach(() => world.close());
 
   const read = (days = 7, timeZone = 'Europe/Berlin'): Promise<UsageOverview> =>
-    world.get(UsageOverviewReader).read({ accountId: ann.accountId, timeZone, days, now: NOW });
+    world.get(UsageOverviewReader).read({ owner: { accountId: ann.accountId }, timeZone, days, now: NOW });
 
   it('is nothing at first', async () => {
     const overview = await read();

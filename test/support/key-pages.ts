@@ -86,7 +86,7 @@ export function useKeyPages(): KeyPages {
     return ann.browser.post('/keys/new', { ...EMPTY, _once: hidden(page, '_once'), ...fields });
   };
   const keysOf = async ({ accountId } = ann): Promise<readonly OwnKey[]> =>
-    (await relay.get(OwnKeys).page(accountId, {})).keys;
+    (await relay.get(OwnKeys).page({ accountId }, {})).keys;
   const named = async (name: string): Promise<OwnKey> => {
     const key = (await keysOf()).find((one) => one.name === name);
     if (key === undefined) throw new Error(`There is no key ${name}.`);

@@ -31,6 +31,8 @@ export const aRecordedCall = (overrides: Partial<RecordedCall> = {}): RecordedCa
   durationMs: 1000,
   attempts: 1,
   keyId: 'key_1',
+  memberId: null,
+  teamId: null,
   channel: 'main',
   errorMessage: '',
   ip: '',

@@ -108,7 +108,7 @@ export class AccountExport {
     for (const filter of [{}, { condition: 'deleted' }] as const) {
       let before: string | undefined;
       do {
-        const page = await this.keys.page(accountId, filter, { before });
+        const page = await this.keys.page({ accountId }, filter, { before });
         yield* page.keys;
         before = page.older ? page.keys.at(-1)?.id : undefined;
       } while (before !== undefined);

@@ -1,12 +1,12 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { IsIn } from 'class-validator';
-import type { Visitor } from '../../auth/index.js';
+import { allows, type Visitor } from '../../auth/index.js';
 import { AlertPreferences, type AlertSettings } from '../../keys/alerts/index.js';
 import { price, usd } from '../../platform/format/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock, formatUsd, type Nanos, nanos, ZERO } from '../../platform/shared/index.js';
 import { WalletOutlook } from '../../wallet/index.js';
-import { SignedIn } from '../access/index.js';
+import { Allows, SignedIn } from '../access/index.js';
 import {
   amountOf,
   countOf,
@@ -27,8 +27,10 @@ const SAVED = {
   text: 'Thresholds that are already crossed are reported immediately.',
 } as const;
 
+/** Of the user's own account, or of the organization they work in. */
 @Controller('account/alerts')
 @SignedIn()
+@Allows('view wallet')
 export class AlertsController {
   constructor(
     private readonly alerts: AlertPreferences,
@@ -39,24 +41,26 @@ export class AlertsController {
 
   @Get()
   async show(@CurrentVisitor() visitor: Visitor): Promise<Page> {
-    return this.page(visitor, Form.empty(valuesOf(await this.alerts.of(visitor.accountId))));
+    return this.page(visitor, Form.empty(valuesOf(await this.alerts.of(visitor.scopeId))));
   }
 
   @Post()
+  @Allows('manage wallet')
   async save(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
     const form = Form.read(AlertsForm, body);
     const { value } = form;
     if (value === undefined) return this.page(visitor, form);
-    await this.alerts.save(visitor.accountId, settingsOf(value));
+    await this.alerts.save(visitor.scopeId, settingsOf(value));
     return new Redirect('/account/alerts', SAVED);
   }
 
-  private async page({ accountId, email }: Visitor, form: Form<AlertsForm>): Promise<Page> {
+  private async page({ scopeId, organization, email }: Visitor, form: Form<AlertsForm>): Promise<Page> {
     const { smtpUrl, unusable } = this.settings.current().mail;
     const data = {
       form,
-      email,
-      walletHint: await this.walletHint(accountId),
+      recipient: organization === undefined ? email : `the owner, admins and billing members of ${organization.name}`,
+      mayChange: allows(organization, 'manage wallet'),
+      walletHint: await this.walletHint(scopeId),
       noMail: smtpUrl === undefined || unusable !== undefined,
       crumbs: CRUMBS,
     };

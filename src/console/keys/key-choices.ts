@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Visitor } from '../../auth/index.js';
 import { type CatalogGroup, CatalogService, Offer } from '../../catalog/index.js';
-import type { OwnKey } from '../../keys/index.js';
+import type { KeyTeam, OwnKey } from '../../keys/index.js';
 import { BaseAddress } from '../../platform/config/index.js';
 import { times } from '../../platform/format/index.js';
 import { type Limits, ownOrDefault } from '../../platform/limits/index.js';
@@ -32,24 +32,26 @@ export class KeyChoices {
     return ownOrDefault(limits, this.defaultLimits());
   }
 
-  groups(visitor: Visitor, key?: OwnKey): readonly Option[] {
-    const offered = this.offer.groupsFor(visitor).map((group) => ({ value: group.name, label: groupText(group) }));
+  /** @param team of the key, which narrows them */
+  groups(visitor: Visitor, team: KeyTeam | undefined, key?: OwnKey): readonly Option[] {
+    const offered = this.groupsFor(visitor, team).map((group) => ({ value: group.name, label: groupText(group) }));
     if (key === undefined || offered.some(({ value }) => value === key.group)) return offered;
     return [{ value: key.group, label: `${key.group}, ${UNAVAILABLE}` }, ...offered];
   }
 
-  groupsHint(visitor: Visitor): string {
-    const described = this.offer.groupsFor(visitor).filter(({ description }) => description !== '');
+  groupsHint(visitor: Visitor, team: KeyTeam | undefined): string {
+    const described = this.groupsFor(visitor, team).filter(({ description }) => description !== '');
     return described.map(({ name, description }) => `${name}: ${description}`).join(' · ');
   }
 
   /** Models of all groups, because the group is chosen on the same page. */
-  models(visitor: Visitor, key?: OwnKey): readonly Option[] {
-    const groups = this.offer.groupsFor(visitor);
+  models(visitor: Visitor, team: KeyTeam | undefined, key?: OwnKey): readonly Option[] {
+    const groups = this.groupsFor(visitor, team);
     const groupsOf = new Map<string, string[]>();
     for (const { name } of groups)
       for (const { model } of this.offer.modelsOf(name))
-        groupsOf.set(model.name, [...(groupsOf.get(model.name) ?? []), name]);
+        if (team?.models?.includes(model.name) ?? true)
+          groupsOf.set(model.name, [...(groupsOf.get(model.name) ?? []), name]);
     const offered = [...groupsOf].map(([value, of]) => ({
       value,
       label: value,
@@ -57,6 +59,10 @@ export class KeyChoices {
     }));
     const gone = (key?.models ?? []).filter((model) => !groupsOf.has(model));
     return [...offered, ...gone.map((value) => ({ value, label: value, text: UNAVAILABLE }))];
+  }
+
+  private groupsFor(visitor: Visitor, team: KeyTeam | undefined): readonly CatalogGroup[] {
+    return this.offer.groupsFor(visitor).filter(({ name }) => team?.groups?.includes(name) ?? true);
   }
 
   groupOf({ group }: OwnKey): string {

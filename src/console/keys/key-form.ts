@@ -97,6 +97,18 @@ export class KeyForm {
   readonly neverStores: string = '';
 }
 
+/** Holders of a key that an admin of an organization creates. */
+export const HOLDERS = ['own', 'service'] as const;
+
+export class NewKeyForm extends KeyForm {
+  @IsIn(HOLDERS, { message: 'Choose who the key belongs to.' })
+  readonly holder: (typeof HOLDERS)[number] = 'own';
+
+  /** Of a service key; empty: none. */
+  @IsString({ message: 'Choose a team from the list.' })
+  readonly team: string = '';
+}
+
 export class KeyChangeForm extends KeyForm {
   /** The key version that the form was filled from. */
   @Matches(/^\d{1,9}$/, { message: 'This form is incomplete. Reload the page and try again.' })

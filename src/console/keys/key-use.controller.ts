@@ -1,11 +1,11 @@
 import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/common';
-import type { Visitor } from '../../auth/index.js';
+import { allows, changedKeys, type Owner, viewedKeys, type Visitor } from '../../auth/index.js';
 import { KeyNotices, type OwnedKey, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { clockTime } from '../../platform/format/index.js';
 import { describeLimits } from '../../platform/limits/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { type KeyReport, KeyReportReader, type KeyUses, type UsesOf } from '../../usage/index.js';
-import { SignedIn } from '../access/index.js';
+import { Allows, SignedIn } from '../access/index.js';
 import {
   type ChartsInput,
   chartMeasure,
@@ -65,12 +65,14 @@ export class KeyUsePages {
   ) {}
 
   /** @throws KeyNotFound */
-  async own({ accountId, timeZone }: Visitor, id: string, { range, chart }: KeyUseQuery): Promise<Page> {
-    const key = await this.keys.get({ accountId, id });
+  async own(visitor: Visitor, id: string, { range, chart }: KeyUseQuery): Promise<Page> {
+    const { timeZone, organization } = visitor;
+    const owner = viewedKeys(visitor);
+    const key = await this.keys.get({ ...owner, id });
     const log = (parts: Readonly<Record<string, string>>): string =>
       logAddress(usageQuery({ ...parts, key: id }, this.clock.date(), timeZone));
-    const place = { path: `/keys/${id}`, crumbs: crumbsTo(key.name), log, own: true };
-    return this.page(accountId, key, place, { timeZone, range, chart });
+    const place = { path: `/keys/${id}`, crumbs: crumbsTo(key.name), log, own: allows(organization, 'use keys') };
+    return this.page(owner, key, place, { timeZone, range, chart });
   }
 
   /** The same for administrators. @throws KeyNotFound */
@@ -80,18 +82,18 @@ export class KeyUsePages {
     { timeZone }: Visitor,
     { range, chart }: KeyUseQuery,
   ): Promise<Page> {
-    return this.page(key.accountId, await this.keys.get(key), { ...place, own: false }, { timeZone, range, chart });
+    return this.page(key, await this.keys.get(key), { ...place, own: false }, { timeZone, range, chart });
   }
 
   private async page(
-    accountId: string,
+    { accountId, memberId }: Owner,
     key: OwnKey,
     { path, crumbs, log, own }: PagePlace,
     { timeZone, range, chart }: KeyUseQuery & { readonly timeZone: string },
   ): Promise<Page> {
     const shown = RANGES.find(({ name }) => name === range)?.name ?? DEFAULT_RANGE;
-    const report = await this.report(accountId, key.id, shown, timeZone);
-    const notices = await this.notices.open(accountId, key.id);
+    const report = await this.report({ accountId, memberId }, key.id, shown, timeZone);
+    const notices = await this.notices.open({ accountId }, key.id);
     return new Page('keys/show', {
       title: `Key “${key.name}”`,
       data: {
@@ -122,16 +124,17 @@ export class KeyUsePages {
   }
 
   /** Undefined if the query timed out. */
-  private async report(accountId: string, id: string, range: string, timeZone: string): Promise<KeyReport | undefined> {
+  private async report(owner: Owner, id: string, range: string, timeZone: string): Promise<KeyReport | undefined> {
     const now = this.clock.date();
-    const { from, to } = filterOf(usageQuery({ range }, now, timeZone), accountId, now, timeZone);
-    return undefinedIfTooLarge(this.reports.read({ accountId, keyId: id, from, to }, timeZone));
+    const { from, to } = filterOf(usageQuery({ range }, now, timeZone), owner, now, timeZone);
+    return undefinedIfTooLarge(this.reports.read({ ...owner, keyId: id, from, to }, timeZone));
   }
 }
 
 /** The owner's view of how a key was used. */
 @Controller('keys/:id')
 @SignedIn()
+@Allows('use keys')
 export class KeyUseController {
   constructor(
     private readonly pages: KeyUsePages,
@@ -140,18 +143,20 @@ export class KeyUseController {
   ) {}
 
   @Get()
+  @Allows('use keys', 'view all keys')
   show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query() query: KeyUseQuery): Promise<Page> {
     return this.pages.own(visitor, id, query);
   }
 
   @Post('notices/:notice')
   async acknowledge(
-    @CurrentVisitor() { accountId }: Visitor,
+    @CurrentVisitor() visitor: Visitor,
     @Param() { id, notice }: { readonly id: string; readonly notice: string },
     @Body() { back }: FormBody,
   ): Promise<Redirect> {
-    const { name } = await this.keys.get({ accountId, id });
-    await this.notices.acknowledge({ accountId, id }, notice);
+    const own = { ...changedKeys(visitor), id };
+    const { name } = await this.keys.get(own);
+    await this.notices.acknowledge(own, notice);
     return new Redirect(localPath(back, `/keys/${id}`), {
       tone: 'ok',
       title: 'Notice dismissed',

@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import type { Visitor } from '../../auth/index.js';
-import { KeyChangedMeanwhile, KeyIsDeleted, type OwnKey, OwnKeys } from '../../keys/index.js';
+import { changedKeys, type Visitor } from '../../auth/index.js';
+import { KeyChangedMeanwhile, KeyHolders, KeyIsDeleted, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { Clock, dayOf, startOfDay, ZERO } from '../../platform/shared/index.js';
 import { KeyUse, type RecentUse } from '../../usage/index.js';
-import { SignedIn } from '../access/index.js';
+import { Allows, SignedIn } from '../access/index.js';
 import {
   amountOf,
   CurrentVisitor,
@@ -25,12 +25,14 @@ interface SubmittedForms {
   readonly differences?: readonly Difference[];
 }
 
-/** Changes and deletes a key. Keys of other accounts are not found. */
+/** Changes and deletes a key. Keys of others are not found. */
 @Controller('keys/:id')
 @SignedIn()
+@Allows('use keys')
 export class KeyController {
   constructor(
     private readonly keys: OwnKeys,
+    private readonly holders: KeyHolders,
     private readonly choices: KeyChoices,
     private readonly use: KeyUse,
     private readonly clock: Clock,
@@ -38,7 +40,7 @@ export class KeyController {
 
   @Get('edit')
   async edit(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.editPage(visitor, await this.keys.get({ accountId: visitor.accountId, id }));
+    return this.editPage(visitor, await this.keys.get({ ...changedKeys(visitor), id }));
   }
 
   @Post('edit')
@@ -47,13 +49,18 @@ export class KeyController {
     @Param('id') id: string,
     @Body() body: FormBody,
   ): Promise<Page | Redirect> {
-    const own = { accountId: visitor.accountId, id };
+    const own = { ...changedKeys(visitor), id };
     const settings = Form.read(KeyChangeForm, body);
     const before = await this.keys.get(own);
     try {
       const saved = await settings.attempt(async (value) => {
         const changed = settingsOf(value, visitor, dayOf(this.clock.date(), visitor.timeZone), before);
-        await this.keys.change(visitor, id, Number(value.version), changed);
+        await this.keys.change(
+          { ...changedKeys(visitor), groupName: visitor.groupName },
+          id,
+          Number(value.version),
+          changed,
+        );
         return this.keys.get(own);
       });
       return saved === undefined ? this.editPage(visitor, before, { settings }) : savedRedirect(saved);
@@ -72,7 +79,7 @@ export class KeyController {
     @Param('id') id: string,
     @Body() body: FormBody,
   ): Promise<Page | Redirect> {
-    const own = { accountId: visitor.accountId, id };
+    const own = { ...changedKeys(visitor), id };
     const raise = Form.read(RaiseForm, body);
     const raised = await raise.attempt(async ({ quota }) => this.keys.raiseQuota(own, amountOf(quota) ?? ZERO));
     const key = await this.keys.get(own);
@@ -80,17 +87,19 @@ export class KeyController {
   }
 
   @Post('disable')
-  async disable(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
-    const { name } = await this.keys.get({ accountId, id });
-    await this.keys.disable({ accountId, id });
+  async disable(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Redirect> {
+    const own = { ...changedKeys(visitor), id };
+    const { name } = await this.keys.get(own);
+    await this.keys.disable(own);
     const text = 'Calls with this key are rejected until you enable it.';
     return new Redirect(`/keys/${id}`, { tone: 'ok', title: `Key “${name}” disabled`, text });
   }
 
   @Post('enable')
-  async enable(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
-    const { name } = await this.keys.get({ accountId, id });
-    await this.keys.enable({ accountId, id });
+  async enable(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Redirect> {
+    const own = { ...changedKeys(visitor), id };
+    const { name } = await this.keys.get(own);
+    await this.keys.enable(own);
     const text = 'Calls with this key are accepted again.';
     return new Redirect(`/keys/${id}`, { tone: 'ok', title: `Key “${name}” enabled`, text });
   }
@@ -113,12 +122,14 @@ export class KeyController {
     if (found.inUse && form.value?.confirm.trim() !== name)
       form.refuse('confirm', `Enter the key’s name, ${name}, to delete it.`);
     if (form.refused) return deletePage(found, form);
-    await this.keys.delete({ accountId: visitor.accountId, id });
+    await this.keys.delete({ ...changedKeys(visitor), id });
     const text = 'Calls with this key are rejected.';
     return new Redirect('/keys', { tone: 'ok', title: `Key “${name}” deleted`, text });
   }
 
-  private editPage(visitor: Visitor, key: OwnKey, { settings, raise, differences }: SubmittedForms = {}): Page {
+  private async editPage(visitor: Visitor, key: OwnKey, submitted: SubmittedForms = {}): Promise<Page> {
+    const { settings, raise, differences } = submitted;
+    const team = await this.holders.team(visitor.scopeId, key.teamId);
     const form = settings ?? Form.empty<KeyChangeForm>(valuesOf(key, visitor.timeZone));
     return new Page(key.state === 'deleted' ? 'keys/deleted' : 'keys/edit', {
       title: `Key “${key.name}”`,
@@ -133,9 +144,9 @@ export class KeyController {
         lastUsedAt: key.lastUsedAt,
         expiry: expiryView(key.expiresAt, visitor.timeZone, this.clock.date()),
         groupText: this.choices.groupOf(key),
-        groups: this.choices.groups(visitor, key),
-        groupsHint: this.choices.groupsHint(visitor),
-        models: this.choices.models(visitor, key),
+        groups: this.choices.groups(visitor, team, key),
+        groupsHint: this.choices.groupsHint(visitor, team),
+        models: this.choices.models(visitor, team, key),
         defaults: defaultHints(this.choices.defaultLimits()),
         restricted: isRestricted(form),
         crumbs: crumbsTo('Edit', key),
@@ -151,11 +162,12 @@ export class KeyController {
     });
   }
 
-  private async findToDelete({ accountId, timeZone }: Visitor, id: string): Promise<KeyToDelete> {
-    const key = await this.keys.get({ accountId, id });
+  private async findToDelete(visitor: Visitor, id: string): Promise<KeyToDelete> {
+    const { scopeId, timeZone } = visitor;
+    const key = await this.keys.get({ ...changedKeys(visitor), id });
     if (key.state === 'deleted') throw new KeyIsDeleted(id);
     const today = startOfDay(dayOf(this.clock.date(), timeZone), timeZone);
-    const use = await this.use.recent({ accountId, id }, today);
+    const use = await this.use.recent({ accountId: scopeId, id }, today);
     return { key, use, inUse: use.callsInDay > 0 };
   }
 }

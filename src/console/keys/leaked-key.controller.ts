@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import type { Visitor } from '../../auth/index.js';
+import { changedKeys, type Visitor } from '../../auth/index.js';
 import { KeyNotFound, MAX_KEY_NAME, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { KeyUse } from '../../usage/index.js';
-import { SignedIn } from '../access/index.js';
+import { Allows, SignedIn } from '../access/index.js';
 import { undefinedIfTooLarge } from '../usage/index.js';
 import { CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../web/index.js';
 import { KeyChoices } from './key-choices.js';
@@ -21,6 +21,7 @@ const DISABLED = 'The key is disabled and can no longer be used.';
 /** Steps for a leaked key: disable it, replace it, review its calls. */
 @Controller('keys/:id')
 @SignedIn()
+@Allows('use keys')
 export class LeakedKeyController {
   constructor(
     private readonly keys: OwnKeys,
@@ -37,7 +38,7 @@ export class LeakedKeyController {
     @Param('id') id: string,
     @Query('made') made?: unknown,
   ): Promise<Page> {
-    const key = await this.keys.get({ accountId: visitor.accountId, id });
+    const key = await this.keys.get({ ...changedKeys(visitor), id });
     const replacement = await this.replacementOf(visitor, key, made);
     const name = replacement === undefined ? await this.freeName(visitor, key.name) : '';
     return this.page(visitor, key, Form.empty<NameForm>({ name }), replacement);
@@ -45,12 +46,13 @@ export class LeakedKeyController {
 
   @Post('leaked')
   async disable(
-    @CurrentVisitor() { accountId }: Visitor,
+    @CurrentVisitor() visitor: Visitor,
     @Param('id') id: string,
     @Query('made') made?: unknown,
   ): Promise<Redirect> {
-    const key = await this.keys.get({ accountId, id });
-    await this.keys.disable({ accountId, id });
+    const own = { ...changedKeys(visitor), id };
+    const key = await this.keys.get(own);
+    await this.keys.disable(own);
     const place = isText(made) ? `?made=${encodeURIComponent(made)}` : '';
     return new Redirect(`/keys/${id}/leaked${place}`, {
       tone: 'ok',
@@ -66,19 +68,20 @@ export class LeakedKeyController {
     @Param('id') id: string,
     @Body() body: FormBody,
   ): Promise<Page | Redirect> {
-    const { accountId, timeZone } = visitor;
-    const key = await this.keys.get({ accountId, id });
+    const { accountId, scopeId, timeZone } = visitor;
+    const owner = changedKeys(visitor);
+    const key = await this.keys.get({ ...owner, id });
     const now = this.clock.date();
     const form = Form.read(NameForm, body);
     const result = await this.once.run(
       accountId,
       body,
-      () => form.attempt(({ name }) => this.keys.createLike(accountId, key, name, now)),
+      () => form.attempt(({ name }) => this.keys.createLike(scopeId, key, name, now)),
       (made) => `/keys/${made.id}/edit`,
     );
     if (result === undefined) return this.page(visitor, key, form);
     if (result.made === undefined) return alreadyCreated(result.location);
-    const replacement = await this.keys.get({ accountId, id: result.made.id });
+    const replacement = await this.keys.get({ ...owner, id: result.made.id });
     return createdPage(replacement, result.made.secret, this.choices, {
       timeZone,
       now,
@@ -87,10 +90,10 @@ export class LeakedKeyController {
   }
 
   /** Only a key created later can be a replacement. */
-  private async replacementOf({ accountId }: Visitor, key: OwnKey, made: unknown): Promise<OwnKey | undefined> {
+  private async replacementOf(visitor: Visitor, key: OwnKey, made: unknown): Promise<OwnKey | undefined> {
     if (!isText(made)) return undefined;
     try {
-      const found = await this.keys.get({ accountId, id: made });
+      const found = await this.keys.get({ ...changedKeys(visitor), id: made });
       return found.id > key.id && found.state !== 'deleted' ? found : undefined;
     } catch (error) {
       if (error instanceof KeyNotFound) return undefined;
@@ -98,20 +101,21 @@ export class LeakedKeyController {
     }
   }
 
-  private async freeName({ accountId }: Visitor, name: string): Promise<string> {
+  private async freeName(visitor: Visitor, name: string): Promise<string> {
     let free = successorOf(name);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { keys } = await this.keys.page(accountId, { text: free });
+      const { keys } = await this.keys.page(changedKeys(visitor), { text: free });
       if (!keys.some((key) => key.name === free)) return free;
       free = successorOf(free);
     }
     return free;
   }
 
-  private async page({ accountId }: Visitor, key: OwnKey, form: Form<NameForm>, replacement?: OwnKey): Promise<Page> {
+  private async page(visitor: Visitor, key: OwnKey, form: Form<NameForm>, replacement?: OwnKey): Promise<Page> {
+    const owner = changedKeys(visitor);
     const now = this.clock.now();
     const span = { from: new Date(now - SHOWN_MS), to: new Date(now + 1000) };
-    const rows = await undefinedIfTooLarge(this.use.byAddress({ accountId, id: key.id }, span, MAX_ROWS));
+    const rows = await undefinedIfTooLarge(this.use.byAddress({ ...owner, id: key.id }, span, MAX_ROWS));
     return new Page('keys/leaked', {
       title: `Key “${key.name}” may have leaked`,
       width: 'narrow',

@@ -1,12 +1,12 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsString, ValidateBy } from 'class-validator';
-import type { Visitor } from '../../auth/index.js';
+import { changedKeys, type Visitor } from '../../auth/index.js';
 import { groupOfViewer } from '../../catalog/index.js';
 import { type OwnKey, OwnKeys, PAGE_KEYS, type SharedKeyChange } from '../../keys/index.js';
 import { LARGEST_LIMIT } from '../../platform/limits/index.js';
 import { AppError, Clock } from '../../platform/shared/index.js';
-import { SignedIn } from '../access/index.js';
+import { Allows, SignedIn } from '../access/index.js';
 import {
   amountOf,
   countOf,
@@ -27,6 +27,7 @@ type Selection = Readonly<{ id?: unknown; _back?: unknown }>;
 /** Changes several keys of the list at once: all of them or none. */
 @Controller('keys/selected')
 @SignedIn()
+@Allows('use keys')
 export class SelectedKeysController {
   constructor(
     private readonly keys: OwnKeys,
@@ -107,7 +108,7 @@ export class SelectedKeysController {
     text: string,
   ): Promise<Redirect> {
     const ids = idsIn(selection);
-    await this.keys.changeAll(visitor, ids, change);
+    await this.keys.changeAll({ ...changedKeys(visitor), groupName: visitor.groupName }, ids, change);
     return new Redirect(backIn(selection), { tone: 'ok', title: `${countOfKeys(ids.length)} ${done}`, text });
   }
 
@@ -120,7 +121,7 @@ export class SelectedKeysController {
         keys,
         back: backIn(selection),
         form,
-        groups: [{ value: '', label: 'No change' }, ...this.choices.groups(visitor)],
+        groups: [{ value: '', label: 'No change' }, ...this.choices.groups(visitor, undefined)],
         crumbs: crumbsTo('Edit several'),
       },
     });
@@ -143,10 +144,10 @@ export class SelectedKeysController {
     });
   }
 
-  private selected({ accountId }: Visitor, selection: Selection): Promise<readonly OwnKey[]> {
+  private selected(visitor: Visitor, selection: Selection): Promise<readonly OwnKey[]> {
     const ids = idsIn(selection);
     if (ids.length === 0) throw new AppError('invalid_request', 'Select at least one key.');
-    return this.keys.getAll(accountId, ids);
+    return this.keys.getAll(changedKeys(visitor), ids);
   }
 
   /** Those with a call within a day. */

@@ -1,12 +1,12 @@
 import { Body, Controller, Get, Module, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Visitor } from '../../auth/index.js';
+import { type Owner, ownIn, type Visitor } from '../../auth/index.js';
 import { KeysModule, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { BaseAddress } from '../../platform/config/index.js';
 import { AppError, Clock } from '../../platform/shared/index.js';
 import { RelayModule, type SessionCall, SessionCalls, type SessionEstimate } from '../../relay/index.js';
 import { CallDetailsReader, CallNotFound } from '../../usage/index.js';
-import { AccessModule, SignedIn } from '../access/index.js';
+import { AccessModule, Allows, SignedIn } from '../access/index.js';
 import { callPage, UsagePagesModule } from '../usage/index.js';
 import { CurrentVisitor, Form, type FormBody, Page, type PageOptions, protocolNames } from '../web/index.js';
 import { requestCode } from './playground-code.js';
@@ -37,8 +37,9 @@ interface Outcome {
   readonly call?: ReturnType<typeof callPage> | undefined;
 }
 
-/** `/playground`. The script streams; without it, the form shows the complete response. */
+/** `/playground`, with the user's own keys, in organizations too. The script streams; without it, the form shows the complete response. */
 @SignedIn()
+@Allows('use keys')
 @Controller('playground')
 class PlaygroundController {
   constructor(
@@ -82,14 +83,14 @@ class PlaygroundController {
   /** @throws AppError when the form is invalid, or the call failed before its first byte */
   @Post('stream')
   stream(
-    @CurrentVisitor() { accountId }: Visitor,
+    @CurrentVisitor() visitor: Visitor,
     @Req() request: Request,
     @Res() reply: FastifyReply,
     @Body() body: FormBody,
   ): Promise<void> {
     const { value, errors } = sendable(body);
     if (value === undefined) throw new AppError('invalid_request', Object.values(errors)[0] ?? 'Check the form.');
-    return this.calls.stream(sessionCall(accountId, value, true), request, reply);
+    return this.calls.stream(sessionCall(ownIn(visitor), value, true), request, reply);
   }
 
   /** The charge of a call. */
@@ -105,13 +106,13 @@ class PlaygroundController {
     reply: FastifyReply,
     form: PlaygroundForm,
   ): Promise<Outcome> {
-    const call = sessionCall(visitor.accountId, form, false);
+    const call = sessionCall(ownIn(visitor), form, false);
     const outcome = await this.calls.collect(call, request, reply).then(shownResponse, shownError);
     return { ...outcome, call: await this.callOf(visitor, request.id).catch(unlessMissing) };
   }
 
   private async callOf(visitor: Visitor, id: string) {
-    const details = await this.details.find(visitor.accountId, id);
+    const details = await this.details.find(ownIn(visitor), id);
     return callPage(details, this.clock.date(), { timeZone: visitor.timeZone, isAdmin: false, path: LOG });
   }
 
@@ -121,13 +122,13 @@ class PlaygroundController {
     form: Form<PlaygroundForm>,
     outcome: Outcome = {},
   ): Promise<Page> {
-    const { accountId } = visitor;
-    const usable = (await this.keys.page(accountId, {})).keys.filter(isUsable);
+    const owner = ownIn(visitor);
+    const usable = (await this.keys.page(owner, {})).keys.filter(isUsable);
     // The first one is selected at first.
     const keys = usable.toSorted((a, b) => Number(isLow(a)) - Number(isLow(b)));
     const chosen = keys.find(({ id }) => id === form.values['key']) ?? keys[0];
     if (chosen === undefined) return playgroundPage({ noKey: true, createKey: CREATE_KEY });
-    const models = await this.calls.modelsOf({ accountId, id: chosen.id }, request).catch(refusalOnly);
+    const models = await this.calls.modelsOf({ ...owner, id: chosen.id }, request).catch(refusalOnly);
     return playgroundPage({
       form,
       keys: keys.map(({ id, name, hint }) => ({ value: id, label: `${name}, ${hint}` })),
@@ -137,16 +138,16 @@ class PlaygroundController {
       protocols: PROTOCOLS,
       ...(isRefusal(models)
         ? { estimate: { refusal: models.message } }
-        : await this.preparation(accountId, request, withDefaults(form, chosen, models))),
+        : await this.preparation(owner, request, withDefaults(form, chosen, models))),
       ...outcome,
     });
   }
 
   /** Price and code of a form, as far as it is filled in. */
-  private async preparation(accountId: string, request: Request, form: PlaygroundForm | undefined) {
+  private async preparation(owner: Owner, request: Request, form: PlaygroundForm | undefined) {
     if (form === undefined || form.model === '') return {};
     const code = requestCode(form, this.address.current());
-    const call = sessionCall(accountId, form, true);
+    const call = sessionCall(owner, form, true);
     const estimate = await this.calls.estimate(call, request).catch(refusalOnly);
     return { code, estimate: isRefusal(estimate) ? { refusal: estimate.message } : shownEstimate(estimate) };
   }
@@ -193,8 +194,8 @@ function withDefaults(
   return Object.keys(errors).length > 0 ? undefined : value;
 }
 
-const sessionCall = (accountId: string, form: PlaygroundForm, isStream: boolean): SessionCall => ({
-  key: { accountId, id: form.key },
+const sessionCall = (owner: Owner, form: PlaygroundForm, isStream: boolean): SessionCall => ({
+  key: { ...owner, id: form.key },
   protocol: form.protocol,
   ...addressOf(form, isStream),
   body: sentBody(form, isStream),

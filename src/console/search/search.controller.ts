@@ -1,5 +1,5 @@
 import { Controller, Get, Injectable, Module, Query } from '@nestjs/common';
-import type { Visitor } from '../../auth/index.js';
+import { allows, type Owner, viewedCalls, viewedKeys, type Visitor } from '../../auth/index.js';
 import { CatalogModule, Offer } from '../../catalog/index.js';
 import { KeysModule, OwnKeys } from '../../keys/index.js';
 import { AdapterRegistry, RelayModule } from '../../relay/index.js';
@@ -32,8 +32,8 @@ const IS_SECRET = {
   text: 'Search for the name, or the first or last characters of the key.',
 } as const;
 
+const NEW_KEY: Hit = { href: '/keys/new', title: 'Create key' };
 const OWN_PAGES: readonly Hit[] = [
-  { href: '/keys/new', title: 'Create key' },
   { href: '/account/alerts', title: 'Alerts' },
   { href: '/account/password', title: 'Change password' },
   { href: '/account/second-factor', title: 'Two-factor authentication' },
@@ -52,7 +52,7 @@ const ADMIN_PAGES: readonly Hit[] = [
 
 const USERS = `
   SELECT id, email, name FROM accounts
-   WHERE state <> 'deleted' AND (email ILIKE $1 OR name ILIKE $1 OR id ILIKE $1) ORDER BY id DESC LIMIT $2`;
+   WHERE state <> 'deleted' AND kind = 'person' AND (email ILIKE $1 OR name ILIKE $1 OR id ILIKE $1) ORDER BY id DESC LIMIT $2`;
 
 /** Finds what a user may open. */
 @Injectable()
@@ -79,15 +79,15 @@ class ConsoleSearch {
     return groups.filter(({ hits }) => hits.length > 0);
   }
 
-  private async callsOf({ accountId, isAdministrator }: Visitor, id: string): Promise<readonly Hit[]> {
+  private async callsOf(visitor: Visitor, id: string): Promise<readonly Hit[]> {
     if (!REQUEST_ID.test(id)) return [];
-    const own = await this.callIn('/usage-logs/common', id, accountId);
-    return own.length > 0 || !isAdministrator ? own : this.callIn('/admin/calls', id, undefined);
+    const own = await this.callIn('/usage-logs/common', id, viewedCalls(visitor));
+    return own.length > 0 || !visitor.isAdministrator ? own : this.callIn('/admin/calls', id, undefined);
   }
 
-  private async callIn(log: string, id: string, accountId: string | undefined): Promise<readonly Hit[]> {
+  private async callIn(log: string, id: string, owner: Owner | undefined): Promise<readonly Hit[]> {
     try {
-      const { model } = await this.calls.find(accountId, id);
+      const { model } = await this.calls.find(owner, id);
       return [{ href: `${log}/${id}`, title: id, text: model }];
     } catch (error) {
       if (error instanceof CallNotFound) return [];
@@ -95,8 +95,10 @@ class ConsoleSearch {
     }
   }
 
-  private async keysOf({ accountId }: Visitor, text: string): Promise<readonly Hit[]> {
-    const { keys } = await this.keys.page(accountId, { text });
+  private async keysOf(visitor: Visitor, text: string): Promise<readonly Hit[]> {
+    const { organization } = visitor;
+    if (!allows(organization, 'use keys') && !allows(organization, 'view all keys')) return [];
+    const { keys } = await this.keys.page(viewedKeys(visitor), { text });
     return keys.slice(0, MAX_HITS).map(({ id, name, hint }) => ({ href: `/keys/${id}`, title: name, text: hint }));
   }
 
@@ -132,6 +134,7 @@ const navigationOf = (visitor: Visitor): readonly Hit[] =>
 
 const pagesOf = (visitor: Visitor): readonly Hit[] => [
   ...navigationOf(visitor),
+  ...(allows(visitor.organization, 'use keys') ? [NEW_KEY] : []),
   ...OWN_PAGES,
   ...(visitor.isAdministrator ? ADMIN_PAGES.map((page) => ({ ...page, text: 'Admin console' })) : []),
 ];

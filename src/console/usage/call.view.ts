@@ -14,7 +14,7 @@ import { costFormula, multiplierText } from './cost-formula.js';
 import { logAddress, type LogPath, type UsageQuery, usageQuery } from './usage-query.js';
 
 /** Data of an expanded row. @param path of the log */
-export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) {
+export function openedCall({ call, attempts, key, member, team }: CallDetails, path: LogPath) {
   return {
     id: call.id,
     href: `${path}/${call.id}`,
@@ -30,6 +30,8 @@ export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) 
     group: describeGroup(call),
     protocol: protocolText(call),
     key: key?.name,
+    member,
+    team,
     keyPage: keyPageOf(call, key),
     // Only the owner can resolve it.
     outOfMoney: call.errorReason === 'insufficient quota' && path !== '/admin/calls',

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type CallBackground,
   callBackgrounds,
+  type CallOwner,
   type ChartScale,
   type Division,
   type LogPage,
@@ -22,7 +23,8 @@ import {
 import type { LogChoices, LogFigures } from './usage-logs.view.js';
 
 interface LogRequest {
-  readonly filter: UsageFilter & { readonly accountId: string };
+  readonly owner: CallOwner;
+  readonly filter: UsageFilter;
   readonly timeZone: string;
   readonly division: Division | undefined;
   readonly start: LogStart;
@@ -38,16 +40,30 @@ interface LogReading {
   readonly span: Span;
   readonly models: readonly string[];
   readonly groups: readonly string[];
-  readonly keys: readonly { readonly id: string; readonly name: string }[];
+  readonly keys: readonly Named[];
+  /** Of an organization; empty if the reader sees only their own calls. */
+  readonly members: readonly Named[];
   readonly everUsed: boolean;
   /** Notice that calls in the range are no longer stored; undefined if all are. */
   readonly missing: string | undefined;
 }
 
-const KEYS = `SELECT id, name FROM api_keys WHERE account_id = $1 ORDER BY state = 'deleted', lower(name), id LIMIT 500`;
+const KEYS = `
+  SELECT id, name FROM api_keys WHERE account_id = $1 AND ($2::text IS NULL OR member_id = $2)
+   ORDER BY state = 'deleted', lower(name), id LIMIT 500`;
+const MEMBERS = `
+  SELECT m.id, coalesce(nullif(p.name, ''), p.email) AS name FROM members m JOIN accounts p ON p.id = m.account_id
+   WHERE m.organization_id = $1 ORDER BY m.state, lower(coalesce(nullif(p.name, ''), p.email)), m.id LIMIT 500`;
+/** Dropped calls have no members. */
 const USED = `
-  SELECT EXISTS (SELECT FROM calls WHERE account_id = $1) OR EXISTS (SELECT FROM open_calls WHERE account_id = $1)
-      OR EXISTS (SELECT FROM dropped_calls WHERE account_id = $1) AS used`;
+  SELECT EXISTS (SELECT FROM calls WHERE account_id = $1 AND ($2::text IS NULL OR member_id = $2))
+      OR EXISTS (SELECT FROM open_calls WHERE account_id = $1 AND ($2::text IS NULL OR member_id = $2))
+      OR ($2::text IS NULL AND EXISTS (SELECT FROM dropped_calls WHERE account_id = $1)) AS used`;
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
 
 @Injectable()
 export class LogReader {
@@ -63,16 +79,17 @@ export class LogReader {
   }
 
   private async readAll(query: Query, request: LogRequest): Promise<LogReading> {
-    const { filter, timeZone, division, start, size, sort } = request;
+    const { owner, filter, timeZone, division, start, size, sort } = request;
+    const whose = [owner.accountId, owner.memberId ?? null];
     const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
     const page = await this.log.page(query, filter, start, size, sort);
     const totals = await this.totals.read(query, filter, scale, division);
-    const { models, groups } = await usedNames(query, filter);
-    const keys = await query<{ id: string; name: string }>(KEYS, [filter.accountId]);
-    const everUsed =
-      page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
+    const { models, groups } = await usedNames(query, { ...owner, from: filter.from, to: filter.to });
+    const keys = await query<Named>(KEYS, whose);
+    const members = owner.memberId === undefined ? await query<Named>(MEMBERS, [owner.accountId]) : [];
+    const everUsed = page.calls.length > 0 || (await query<{ used: boolean }>(USED, whose))[0]?.used === true;
     const missing = await missingCalls(query, filter.from);
-    return { page, totals, scale, span: filter, models, groups, keys, everUsed, missing };
+    return { page, totals, scale, span: filter, models, groups, keys, members, everUsed, missing };
   }
 }
 
@@ -113,8 +130,10 @@ const CHOICES = `
 /** Users offered to choose from. */
 const MAX_MATCHES = 10;
 const ANY_CALL = 'SELECT EXISTS (SELECT FROM calls) OR EXISTS (SELECT FROM open_calls) AS used';
+/** Organizations are found by their name. */
 const ACCOUNTS = `
-  SELECT id, email, id = $1 OR lower(email) = lower($1) AS "isExact" FROM accounts
+  SELECT id, email, id = $1 OR lower(email) = lower($1) AS "isExact"
+    FROM (SELECT id, CASE kind WHEN 'organization' THEN name ELSE email END AS email FROM accounts) a
    WHERE id = $1 OR email ILIKE $2 ORDER BY 3 DESC, lower(email), id LIMIT ${MAX_MATCHES + 1}`;
 
 /** The log of all accounts, for administrators. */
@@ -183,5 +202,5 @@ export async function undefinedIfTooLarge<T>(reading: Promise<T>): Promise<T | u
 function choicesOf(choices: readonly NameFilter[]): LogChoices {
   const of = (kind: NameFilter['kind']): string[] =>
     choices.filter((choice) => choice.kind === kind).map(({ name }) => name);
-  return { models: of('model'), groups: of('group'), channels: of('channel'), keys: [] };
+  return { models: of('model'), groups: of('group'), channels: of('channel'), keys: [], members: [] };
 }

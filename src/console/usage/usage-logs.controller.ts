@@ -1,17 +1,18 @@
 import { Controller, Get, Module, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Visitor } from '../../auth/index.js';
+import { allows, changedKeys, viewedCalls, type Visitor } from '../../auth/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { StoredResponses, StoredResponsesModule } from '../../relay/stored-responses/index.js';
 import {
   type CallDetails,
   CallDetailsReader,
+  type CallOwner,
   CallNotFound,
   RangeTooLarge,
   UsageExport,
   UsageModule,
 } from '../../usage/index.js';
-import { AccessModule, SignedIn } from '../access/index.js';
+import { AccessModule, Allows, SignedIn } from '../access/index.js';
 import { CurrentVisitor, Page, Redirect, sendCsv } from '../web/index.js';
 import { callPage } from './call.view.js';
 import { AllCallsReader, LogReader } from './log-reader.js';
@@ -22,6 +23,7 @@ import { type AddressParts, entryOf, filterOf, LogCursors, type UsageQuery, usag
 const PATH = '/usage-logs/common';
 
 @SignedIn()
+@Allows('view all usage', 'use keys')
 @Controller('usage-logs')
 class UsageLogsController {
   constructor(
@@ -33,16 +35,19 @@ class UsageLogsController {
   ) {}
 
   @Get('common')
-  async list(@CurrentVisitor() { accountId, timeZone }: Visitor, @Query() parts: AddressParts): Promise<Page> {
+  async list(@CurrentVisitor() visitor: Visitor, @Query() parts: AddressParts): Promise<Page> {
+    const { timeZone } = visitor;
+    const owner = viewedCalls(visitor);
     const now = this.clock.date();
-    const query = usageQuery(parts, now, timeZone);
+    const query = queryOf(visitor, parts, now);
     const entry = entryOf(parts);
     const { start, lost } = this.places.startOf(query, entry);
     try {
-      const opened = entry.open === undefined ? undefined : await this.opened(accountId, entry.open);
-      const filter = filterOf(query, accountId, now, timeZone);
+      const opened = entry.open === undefined ? undefined : await this.opened(owner, entry.open);
+      const filter = filterOf(query, owner, now, timeZone);
       const { by, size, sort } = query;
       const read = await this.log.read({
+        owner,
         filter,
         timeZone,
         division: by || undefined,
@@ -69,24 +74,26 @@ class UsageLogsController {
   }
 
   @Get('common.csv')
-  export(
-    @CurrentVisitor() { accountId, timeZone, isAdministrator }: Visitor,
-    @Query() parts: AddressParts,
-    @Res() reply: FastifyReply,
-  ): void {
+  export(@CurrentVisitor() visitor: Visitor, @Query() parts: AddressParts, @Res() reply: FastifyReply): void {
     const now = this.clock.date();
-    const filter = filterOf(usageQuery(parts, now, timeZone), accountId, now, timeZone);
-    sendCsv(reply, 'usage', this.calls.csv({ ...filter, withChannels: isAdministrator }));
+    const filter = filterOf(queryOf(visitor, parts, now), viewedCalls(visitor), now, visitor.timeZone);
+    sendCsv(reply, 'usage', this.calls.csv({ ...filter, withChannels: visitor.isAdministrator }));
   }
 
-  private async opened(accountId: string, id: string): Promise<CallDetails | undefined> {
+  private async opened(owner: CallOwner, id: string): Promise<CallDetails | undefined> {
     try {
-      return await this.details.find(accountId, id);
+      return await this.details.find(owner, id);
     } catch (error) {
       if (error instanceof CallNotFound) return undefined;
       throw error;
     }
   }
+}
+
+/** The member filter is for those who see the calls of all members. */
+function queryOf({ organization, timeZone }: Visitor, parts: AddressParts, now: Date): UsageQuery {
+  const query = usageQuery(parts, now, timeZone);
+  return organization !== undefined && allows(organization, 'view all usage') ? query : { ...query, member: '' };
 }
 
 /** Keeps the filters and suggests a shorter range. */
@@ -101,6 +108,7 @@ function tooLargePage(query: UsageQuery, error: RangeTooLarge): Page {
     models: [],
     groups: [],
     keys: [],
+    members: [],
     opened: undefined,
     everUsed: true,
     lost: false,
@@ -113,6 +121,7 @@ function tooLargePage(query: UsageQuery, error: RangeTooLarge): Page {
 }
 
 @SignedIn()
+@Allows('view all usage', 'use keys')
 @Controller('usage-logs/common/:id')
 class CallDetailsController {
   constructor(
@@ -122,23 +131,23 @@ class CallDetailsController {
   ) {}
 
   @Get()
-  async show(
-    @CurrentVisitor() { accountId, isAdministrator, timeZone }: Visitor,
-    @Param('id') id: string,
-  ): Promise<Page> {
-    const details = await this.details.find(accountId, id);
-    const keptUntil = await this.responses.expiryOfCall(accountId, details.call.id);
+  async show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    const { isAdministrator, timeZone, organization, scopeId } = visitor;
+    const details = await this.details.find(viewedCalls(visitor), id);
+    const keptUntil = await this.responses.expiryOfCall(scopeId, details.call.id);
     const data = {
       ...callPage(details, this.clock.date(), { timeZone, isAdmin: isAdministrator, path: PATH }),
       keptUntil,
+      mayForget: allows(organization, 'use keys'),
     };
     return new Page('usage-logs/call', { title: `Call to ${details.call.model || id}`, data });
   }
 
   @Post('forget')
-  async forget(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
-    const { call } = await this.details.find(accountId, id);
-    await this.responses.deleteOfCall(accountId, call.id);
+  @Allows('use keys')
+  async forget(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Redirect> {
+    const { call } = await this.details.find(changedKeys(visitor), id);
+    await this.responses.deleteOfCall(visitor.scopeId, call.id);
     return new Redirect(`${PATH}/${call.id}`, {
       tone: 'ok',
       title: 'Response deleted',

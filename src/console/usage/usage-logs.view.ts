@@ -25,6 +25,7 @@ import {
   logAddress,
   type LogEntry,
   RANGES,
+  SERVICE,
   spanParts,
   type UsageQuery,
 } from './usage-query.js';
@@ -39,6 +40,8 @@ export interface LogChoices {
   readonly models: readonly string[];
   readonly groups: readonly string[];
   readonly keys: readonly { readonly id: string; readonly name: string }[];
+  /** Of an organization. */
+  readonly members: readonly { readonly id: string; readonly name: string }[];
   /** For administrators only. */
   readonly channels?: readonly string[];
 }
@@ -72,6 +75,7 @@ export function logPage(input: LogInput) {
   const { query, entry, calls, figures, opened } = input;
   const seriesNames = new Map(input.keys.map(({ id, name }) => [id, name]));
   const chips = chipsOf(query, input);
+  const hasMembers = input.members.length > 0;
   return {
     ranges: [
       ...RANGES.map(({ name, label }) => ({
@@ -114,11 +118,15 @@ export function logPage(input: LogInput) {
     rows: calls.map((call) => {
       const isOpen = opened?.call.id === call.id;
       const href = `${logAddress(query, { ...place(entry), ...(!isOpen && { open: call.id }) })}#c-${call.id}`;
-      return { ...callRow(call, href, isOpen), detail: isOpen && opened ? openedCall(opened, query.path) : undefined };
+      return {
+        ...callRow(call, { href, isOpen, hasMembers }),
+        detail: isOpen && opened ? openedCall(opened, query.path) : undefined,
+      };
     }),
     newer: input.newer && logAddress(query, { after: input.newer }),
     older: input.older && logAddress(query, { before: input.older }),
     heads: sortLinks(query),
+    hasMembers,
     isSorted: query.sort !== '',
     pagerText: `${SORT_LABELS[query.sort]}, ${query.size} per page`,
     // Shown only without rows.
@@ -188,14 +196,25 @@ const MAX_CHARACTERS = 60;
 const contextOf = ({ protocol, key, group }: LoggedCall): string =>
   [protocolNames(protocol).short, key, group === DEFAULT_GROUP ? '' : group].filter((text) => text !== '').join(' · ');
 
-/** @param href expands or collapses the row */
-const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
+/** Who made a call of an organization: a member, or a service key by its name. */
+const madeBy = ({ member, key }: LoggedCall): string => member || `${key} (service key)`;
+
+interface RowPlace {
+  /** Expands or collapses the row. */
+  readonly href: string;
+  readonly isOpen: boolean;
+  /** Whether there is a column of members. */
+  readonly hasMembers: boolean;
+}
+
+const callRow = (call: LoggedCall, { href, isOpen, hasMembers }: RowPlace) => ({
   id: call.id,
   href,
   isOpen,
   at: call.createdAt,
   model: call.model,
   context: contextOf(call),
+  madeBy: hasMembers && madeBy(call),
   prompt: call.promptTokens,
   completion: call.completionTokens,
   running: call.result === 'open',
@@ -217,13 +236,14 @@ interface Chip {
   readonly href: string;
 }
 
-type FilterName = 'request' | 'user' | 'model' | 'key' | 'group' | 'channel' | 'upstream' | 'result';
+type FilterName = 'request' | 'user' | 'model' | 'key' | 'member' | 'group' | 'channel' | 'upstream' | 'result';
 
 const CLEARED = {
   request: '',
   user: '',
   model: '',
   key: '',
+  member: '',
   group: '',
   channel: '',
   upstream: '',
@@ -250,12 +270,13 @@ const RESULTS: Choices = [
 ];
 const ADMIN_RESULTS: Choices = [...RESULTS, [AT_A_LOSS, 'Cost more than charged']];
 
-function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
+function chipsOf(query: UsageQuery, { keys, members }: LogChoices): Chip[] {
   const on: readonly (readonly [name: FilterName, label: string, value: string])[] = [
     ['request', 'Request', query.request],
     ['user', 'User', query.user],
     ['model', 'Model', query.model],
     ['key', 'Key', keys.find(({ id }) => id === query.key)?.name ?? query.key],
+    ['member', 'Member', labelIn(memberChoices(members), query.member)],
     ['group', 'Group', query.group],
     ['channel', 'Channel', query.channel],
     ['upstream', 'Upstream', labelIn(UPSTREAM_RESPONSES, query.upstream)],
@@ -271,7 +292,7 @@ function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
   ];
 }
 
-function filters(query: UsageQuery, { models, groups, keys, channels }: LogChoices, chips: readonly Chip[]) {
+function filters(query: UsageQuery, { models, groups, keys, members, channels }: LogChoices, chips: readonly Chip[]) {
   return {
     request: query.request,
     user: query.user,
@@ -281,6 +302,7 @@ function filters(query: UsageQuery, { models, groups, keys, channels }: LogChoic
       keys.map(({ id, name }) => [id, name] as const),
       query.key,
     ),
+    members: members.length > 0 && choose('All members', memberChoices(members), query.member),
     groups: choose('All groups', asChoices(groups), query.group),
     channels: channels && choose('All channels', asChoices(channels), query.channel),
     upstreams: choose('Any response', UPSTREAM_RESPONSES, query.upstream),
@@ -293,6 +315,11 @@ function filters(query: UsageQuery, { models, groups, keys, channels }: LogChoic
     clear: logAddress(query, { ...CLEARED, ...(query.range === 'span' && DEFAULT) }),
   };
 }
+
+const memberChoices = (members: LogChoices['members']): Choices => [
+  ...members.map(({ id, name }) => [id, name] as const),
+  [SERVICE, 'Service keys'],
+];
 
 /** Query parameters to keep as hidden fields. @param own empty values of the fields that the form has itself */
 function keptFilters(query: UsageQuery, own: Partial<UsageQuery>): { name: string; value: string }[] {

@@ -2,7 +2,7 @@ import { filterOf, logAddress, spanParts, usageQuery } from './usage-query.js';
 
 const NOW = new Date('2026-11-22T11:00:00Z');
 const read = (search: string) => usageQuery(Object.fromEntries(new URLSearchParams(search)), NOW, 'Europe/Berlin');
-const filter = (search: string) => filterOf(read(search), 'acc_1', NOW, 'Europe/Berlin');
+const filter = (search: string) => filterOf(read(search), { accountId: 'acc_1' }, NOW, 'Europe/Berlin');
 
 describe('a usage log URL', () => {
   it.each([

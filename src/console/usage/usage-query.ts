@@ -3,6 +3,7 @@ import { addDays, dayOf, idTime, isDay, startOfDay } from '../../platform/shared
 import {
   CALL_RESULTS,
   type CallOutcome,
+  type CallOwner,
   type Division,
   LOG_SORTS,
   type LogPosition,
@@ -46,6 +47,8 @@ export interface UsageQuery {
   readonly model: string;
   readonly key: string;
   readonly group: string;
+  /** ID of a member of the organization, or `service`. */
+  readonly member: string;
   readonly result: CallOutcome | typeof AT_A_LOSS | typeof CORRECTED | '';
   /** For administrators: account ID or email address, channel, upstream response. */
   readonly user: string;
@@ -98,6 +101,7 @@ export function usageQuery(
     model: text('model'),
     key: text('key'),
     group: text('group'),
+    member: path === '/usage-logs/common' ? text('member') : '',
     result: resultIn(text('result'), path),
     user: forAdmins('user'),
     channel: forAdmins('channel'),
@@ -147,15 +151,18 @@ function isSpan(from: string, to: string): boolean {
   return ms > 0 && ms <= MAX_DAYS * 24 * HOUR_MS;
 }
 
-/** A request ID overrides the range with its own time. @param accountId undefined for all accounts */
-export function filterOf<AccountId extends string | undefined>(
-  query: UsageQuery,
-  accountId: AccountId,
-  now: Date,
-  timeZone: string,
-): UsageFilter & { readonly accountId: AccountId } {
+/** The member filter of calls of service keys. */
+export const SERVICE = 'service';
+
+/**
+ * A request ID overrides the range with its own time. The member filter has no effect for owners who are one member.
+ * @param owner undefined for all accounts
+ */
+export function filterOf(query: UsageQuery, owner: CallOwner | undefined, now: Date, timeZone: string): UsageFilter {
+  const chosen = query.member === SERVICE ? null : query.member || undefined;
   return {
-    accountId,
+    accountId: owner?.accountId,
+    memberId: owner?.memberId === undefined ? chosen : owner.memberId,
     ...spanOf(query, now, timeZone),
     ...(query.request !== '' && { requestId: query.request }),
     ...(query.model !== '' && { model: query.model }),

@@ -3,13 +3,14 @@ import type { Visitor } from '../../auth/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { AppError, Clock } from '../../platform/shared/index.js';
 import { CheckoutService, offerIn, PaymentsUnavailable, TooManyUnpaid } from '../../wallet/index.js';
-import { SignedIn } from '../access/index.js';
+import { Allows, SignedIn } from '../access/index.js';
 import { CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../web/index.js';
 import { paymentView } from './payment.view.js';
 import { WalletPage } from './wallet.page.js';
 import { amountIn, paymentErrors, TopUpForm } from './wallet.view.js';
 
 @SignedIn()
+@Allows('view wallet')
 @Controller('wallet/payments')
 export class PaymentsController {
   constructor(
@@ -22,6 +23,7 @@ export class PaymentsController {
 
   /** Starts a payment and redirects to its page; submitted again, to the same one. */
   @Post()
+  @Allows('manage wallet')
   async pay(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
     const payment = Form.read(TopUpForm, body);
     const offer = offerIn(this.settings.current().payment);
@@ -30,7 +32,10 @@ export class PaymentsController {
       const result = await this.once.run(
         visitor.accountId,
         body,
-        () => payment.attempt((form) => this.checkout.begin(visitor, amountIn(form))),
+        () =>
+          payment.attempt((form) =>
+            this.checkout.begin({ accountId: visitor.scopeId, email: visitor.email }, amountIn(form)),
+          ),
         (id) => `/wallet/payments/${id}`,
       );
       if (result === undefined) return await this.wallet.show(visitor, {}, { payment });
@@ -47,11 +52,11 @@ export class PaymentsController {
   /** @param from set in the return URL from Stripe; not trusted @throws AppError for payments of other accounts */
   @Get(':id')
   async show(
-    @CurrentVisitor() { accountId }: Visitor,
+    @CurrentVisitor() { scopeId }: Visitor,
     @Param('id') id: string,
     @Query('from') from?: unknown,
   ): Promise<Page> {
-    const order = await this.checkout.find(accountId, id);
+    const order = await this.checkout.find(scopeId, id);
     if (order === undefined) throw new AppError('not_found', 'Payment not found.');
     const data = paymentView(order, from, this.clock.date());
     return new Page('wallet/payment', { title: data.title, width: 'narrow', data });

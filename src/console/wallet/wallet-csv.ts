@@ -33,25 +33,25 @@ export class WalletCsv {
     private readonly reads: TimeLimitedReads,
   ) {}
 
-  async *topUps({ accountId }: Visitor): AsyncGenerator<string, void, void> {
+  async *topUps({ scopeId }: Visitor): AsyncGenerator<string, void, void> {
     yield csvLines([TOP_UP_COLUMNS]);
     let before: TopUpPosition | undefined;
     do {
       const at = before;
-      const page: TopUpPage = await this.reads.read((query) => this.statement.topUps(query, accountId, at, PAGE_ROWS));
+      const page: TopUpPage = await this.reads.read((query) => this.statement.topUps(query, scopeId, at, PAGE_ROWS));
       yield csvLines(page.topUps.map(topUpCells));
       before = page.older;
     } while (before !== undefined);
   }
 
   /** Days are in the user's time zone. */
-  async *consumption({ accountId, timeZone }: Visitor): AsyncGenerator<string, void, void> {
+  async *consumption({ scopeId, timeZone }: Visitor): AsyncGenerator<string, void, void> {
     yield csvLines([DAY_COLUMNS]);
     let before: Date | undefined;
     do {
       const at = before;
       const page: ConsumptionPage = await this.reads.read((query) =>
-        this.statement.consumption(query, accountId, timeZone, at),
+        this.statement.consumption(query, scopeId, timeZone, at),
       );
       yield csvLines(
         page.days.map(({ start, calls, tokens, topModel, cost, balanceAfter }) => [

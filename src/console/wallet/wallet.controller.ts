@@ -1,12 +1,13 @@
 import { Body, Controller, Get, Logger, Module, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Throttle, TooManyAttempts, type Visit, type Visitor } from '../../auth/index.js';
+import { KeysModule } from '../../keys/index.js';
 import { usd } from '../../platform/format/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { networkOf, reasonOf } from '../../platform/shared/index.js';
 import { UsageModule } from '../../usage/index.js';
 import { CodeNotRedeemable, type Redemption, RedemptionService, WalletModule } from '../../wallet/index.js';
-import { AccessModule, SignedIn } from '../access/index.js';
+import { AccessModule, Allows, SignedIn } from '../access/index.js';
 import {
   CurrentVisit,
   CurrentVisitor,
@@ -24,6 +25,7 @@ import { WalletPage, type WalletQuery, WalletLayoutPart } from './wallet.page.js
 import { RedeemForm } from './wallet.view.js';
 
 @SignedIn()
+@Allows('view wallet')
 @Controller('wallet')
 class WalletController {
   private readonly logger = new Logger('Wallet');
@@ -43,6 +45,7 @@ class WalletController {
 
   /** Redeems a code. Attempts are throttled. */
   @Post()
+  @Allows('manage wallet')
   async redeem(
     @CurrentVisitor() visitor: Visitor,
     @CurrentVisit() { ip }: Visit,
@@ -75,12 +78,12 @@ class WalletController {
     sendCsv(reply, 'consumption', this.csv.consumption(visitor));
   }
 
-  /** Successful attempts are not counted, so that any number of valid codes can be redeemed. */
-  private async attempt({ accountId, timeZone }: Visitor, ip: string, code: string): Promise<Redemption> {
+  /** Counted for the user, whatever their scope. Successful attempts are not counted, so that any number of valid codes can be redeemed. */
+  private async attempt({ accountId, scopeId, timeZone }: Visitor, ip: string, code: string): Promise<Redemption> {
     const network = networkOf(ip);
     await this.throttle.spend('redemption-of-account', accountId);
     await this.throttle.spend('redemption-from-network', network);
-    const redemption = await this.codes.redeem(accountId, code).catch((error: unknown): never => {
+    const redemption = await this.codes.redeem(scopeId, code).catch((error: unknown): never => {
       throw error instanceof CodeNotRedeemable ? error.inTimeZone(timeZone) : error;
     });
     try {
@@ -104,7 +107,7 @@ const redeemed = (redemption: Redemption | undefined): Flash =>
       };
 
 @Module({
-  imports: [AccessModule, SettingsModule, UsageModule, WalletModule],
+  imports: [AccessModule, KeysModule, SettingsModule, UsageModule, WalletModule],
   controllers: [WalletController, PaymentsController],
   providers: [WalletCsv, WalletPage, WalletLayoutPart],
 })

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Visitor } from '../../auth/index.js';
+import { allows, type Visitor } from '../../auth/index.js';
+import { KeyHolders } from '../../keys/index.js';
 import { usd } from '../../platform/format/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock, dayOf, type Nanos, nanos } from '../../platform/shared/index.js';
@@ -52,6 +53,7 @@ export class WalletPage {
       offer: offerIn(this.settings.current().payment),
       code,
       payment,
+      mayPay: allows(visitor.organization, 'manage wallet'),
     });
     return new Page('wallet/wallet', {
       title: notStarted === undefined ? 'Wallet' : 'Error: Wallet',
@@ -65,16 +67,16 @@ export class WalletPage {
     return (typeof sealed === 'string' ? this.cursors.open(list, sealed) : undefined) ?? 'lost';
   }
 
-  private read({ accountId, timeZone }: Visitor, topUpsFrom: Cursor, daysFrom: Cursor) {
+  private read({ scopeId, timeZone }: Visitor, topUpsFrom: Cursor, daysFrom: Cursor) {
     const now = this.clock.date();
     return this.reads.read(async (query) => {
-      const { topUps, older } = await this.statement.topUps(query, accountId, positionIn(topUpsFrom), PAGE_ROWS);
-      const { days, before } = await this.statement.consumption(query, accountId, timeZone, momentIn(daysFrom));
+      const { topUps, older } = await this.statement.topUps(query, scopeId, positionIn(topUpsFrom), PAGE_ROWS);
+      const { days, before } = await this.statement.consumption(query, scopeId, timeZone, momentIn(daysFrom));
       return {
-        wallet: await this.statement.balance(query, accountId),
-        history: await this.statement.history(query, accountId, timeZone, now),
-        pace: await this.statement.pace(query, accountId, now),
-        allowance: await allowanceOf(query, accountId),
+        wallet: await this.statement.balance(query, scopeId),
+        history: await this.statement.history(query, scopeId, timeZone, now),
+        pace: await this.statement.pace(query, scopeId, now),
+        allowance: await allowanceOf(query, scopeId),
         topUps,
         /** Start of the next page; undefined on the last one. */
         topUpsBehind: older,
@@ -100,11 +102,15 @@ const momentIn = (cursor: Cursor): Date | undefined =>
 const LOW = nanos(1_000_000_000n);
 const ADD_FUNDS = { href: '/wallet', label: 'Open wallet' } as const;
 
-/** Adds the balance to the layout of every page, with a notice if it is low or in debt. */
+/**
+ * Adds the balance to the layout of every page, with a notice if it is low or in debt; for members of an organization
+ * who may not see it, what is left of their own budget.
+ */
 @Injectable()
 export class WalletLayoutPart implements OnModuleInit {
   constructor(
     private readonly wallets: WalletService,
+    private readonly holders: KeyHolders,
     private readonly layout: LayoutParts,
   ) {}
 
@@ -112,13 +118,15 @@ export class WalletLayoutPart implements OnModuleInit {
     this.layout.add((visitor) => this.of(visitor));
   }
 
-  private async of({ accountId, verified }: Visitor): Promise<LayoutPart> {
+  private async of({ scopeId, verified, organization }: Visitor): Promise<LayoutPart> {
     // Unverified users do not see their wallet.
     if (!verified) return {};
-    const { balance, held, owed } = await this.wallets.balanceOf(accountId);
+    if (organization !== undefined && !allows(organization, 'view wallet'))
+      return { budget: await this.holders.leftOf(organization) };
+    const { balance, held, owed } = await this.wallets.balanceOf(scopeId);
     const left = nanos(balance - held);
     if (owed > 0n) return { balance, notices: [owing(owed)] };
-    if (left >= LOW || !(await this.wallets.everFunded(accountId))) return { balance };
+    if (left >= LOW || !(await this.wallets.everFunded(scopeId))) return { balance };
     return { balance, notices: [balance > 0n ? low(left, held) : USED_UP] };
   }
 }

@@ -45,6 +45,8 @@ interface AddFundsInput {
   readonly offer: PaymentOffer | undefined;
   readonly code: Form<RedeemForm> | undefined;
   readonly payment: Form<TopUpForm> | undefined;
+  /** Whether the reader may add funds. */
+  readonly mayPay: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -165,9 +167,10 @@ export function exactAmount(amount: bigint, signed = false): MoneyParts {
   return { head: signed && amount > 0n ? `+${head}` : head, tail: tail.replace(/0+$/, '') };
 }
 
-function addFunds({ offer, code, payment }: AddFundsInput) {
+function addFunds({ offer, code, payment, mayPay }: AddFundsInput) {
   const rejected = payment ?? code;
   return {
+    mayPay,
     // The submitted form, for the error summary.
     ...(rejected && { form: rejected }),
     ids: payment && offer && { amount: 'amount-0' },

@@ -4,11 +4,13 @@ import { BaseAddress } from '../../platform/config/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock, type Nanos } from '../../platform/shared/index.js';
 import type { KnownVisit } from './current-visit.js';
-import type { PageLayout, Notice } from './rendering/page-layout.js';
+import type { MemberBudget, Notice, PageLayout } from './rendering/page-layout.js';
 
 /** Content that modules add to the layout of signed-in pages. */
 export interface LayoutPart {
   readonly balance?: Nanos;
+  /** Of a member who may not see the balance. */
+  readonly budget?: MemberBudget | undefined;
   readonly notices?: readonly Notice[];
 }
 
@@ -47,12 +49,13 @@ export class PageLayouts {
 
   async around({ visit, flash }: KnownVisit): Promise<PageLayout> {
     const { visitor } = visit;
-    const { balance, notices = [] } = visitor?.verified ? await this.parts.of(visitor) : {};
+    const { balance, budget, notices = [] } = visitor?.verified ? await this.parts.of(visitor) : {};
     const { site, signUp } = this.settings.current();
     return {
       visit,
       flash,
       balance,
+      budget,
       notice: notices[0],
       site,
       signUp: signUp.mode,

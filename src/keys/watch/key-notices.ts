@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { nanos, type Nanos, newId } from '../../platform/shared/index.js';
+import type { Owner } from '../../auth/index.js';
 import type { OwnedKey } from '../api-key.js';
 
 /** A notice is shown this long unless acknowledged. */
@@ -30,7 +31,8 @@ const SELECT = `
 
 /** Disabling or deleting the key acknowledges its notices. */
 const OPEN = `
-  ${SELECT} WHERE n.account_id = $1 AND ($2::text IS NULL OR n.key_id = $2) AND n.acknowledged_at IS NULL
+  ${SELECT} WHERE n.account_id = $1 AND ($2::text IS NULL OR k.member_id = $2) AND ($3::text IS NULL OR n.key_id = $3)
+     AND n.acknowledged_at IS NULL
      AND k.state = 'enabled' AND n.created_at > now() - interval '${DISPLAY_DAYS} days'
    ORDER BY n.at DESC, n.id DESC LIMIT ${MAX_NOTICES}`;
 
@@ -55,9 +57,9 @@ const DELETE_NETWORKS = 'DELETE FROM key_networks WHERE key_id IN (SELECT id FRO
 export class KeyNotices {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Unacknowledged notices of an account or of one of its keys, newest first. */
-  async open(accountId: string, keyId?: string): Promise<readonly KeyNotice[]> {
-    return (await this.dataSource.query<NoticeRow[]>(OPEN, [accountId, keyId ?? null])).map(noticeOf);
+  /** Unacknowledged notices of an owner's keys or of one of them, newest first. */
+  async open({ accountId, memberId }: Owner, keyId?: string): Promise<readonly KeyNotice[]> {
+    return (await this.dataSource.query<NoticeRow[]>(OPEN, [accountId, memberId ?? null, keyId ?? null])).map(noticeOf);
   }
 
   /** Notices added since then, oldest first, including acknowledged ones: for emails. */
@@ -65,7 +67,7 @@ export class KeyNotices {
     return (await this.dataSource.query<NoticeRow[]>(SINCE, [time.toISOString()])).map(noticeOf);
   }
 
-  /** Idempotent. */
+  /** Idempotent. The key must be the owner's. */
   async acknowledge({ accountId, id }: OwnedKey, noticeId: string): Promise<void> {
     await this.dataSource.query(ACKNOWLEDGE, [noticeId, accountId, id]);
   }

@@ -3,8 +3,9 @@ import { DataSource } from 'typeorm';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
 import type { Transport } from '../../protocols/contract/index.js';
 import type { Query } from '../time-limited-reads.js';
+import type { CallOwner } from '../usage-filter.js';
 import { CallLookup } from './call-lookup.js';
-import type { RecordedCall } from './recorded-call.js';
+import { MEMBER_NAME, type RecordedCall } from './recorded-call.js';
 
 /** A request to an upstream. Times in ms since its start; null: did not happen. */
 export interface CallAttempt {
@@ -53,6 +54,14 @@ export interface CallDetails {
   readonly attempts: readonly CallAttempt[];
   readonly key: CallKey | undefined;
   readonly prices: CallPrices | undefined;
+  /** Of a call of an organization; undefined: of a service key, or of a person. */
+  readonly member: string | undefined;
+  readonly team: string | undefined;
+}
+
+interface CallHolders {
+  readonly member: string | null;
+  readonly team: string | null;
 }
 
 type StoredAttempt = Omit<CallAttempt, 'upstreamCost'> & { readonly upstreamCost: string | null };
@@ -65,8 +74,12 @@ const ATTEMPTS = `
     FROM call_attempts WHERE call_id = $1 AND created_at = $2::timestamptz ORDER BY ordinal`;
 
 const KEY = `
-  SELECT name, hint, account_id IS NOT DISTINCT FROM $2 AND state <> 'deleted' AS changeable
+  SELECT name, hint, state <> 'deleted' AND account_id = $2 AND ($3::text IS NULL OR member_id = $3) AS changeable
     FROM api_keys WHERE id = $1`;
+
+const HOLDERS = `
+  SELECT (SELECT ${MEMBER_NAME} FROM members m JOIN accounts p ON p.id = m.account_id WHERE m.id = $1) AS member,
+         (SELECT t.name FROM teams t WHERE t.id = $2) AS team`;
 
 const PRICES = `
   SELECT valid_from AS "validFrom", number AS version FROM price_versions WHERE id = $1`;
@@ -80,14 +93,23 @@ export class CallDetailsReader {
   ) {}
 
   /** @throws CallNotFound */
-  async find(accountId: string | undefined, callId: string): Promise<CallDetails> {
-    const call = await this.calls.find(accountId, callId);
-    const [attempts, [key], [prices]] = await Promise.all([
+  async find(owner: CallOwner | undefined, callId: string): Promise<CallDetails> {
+    const call = await this.calls.find(owner, callId);
+    const [attempts, [key], [prices], [holders]] = await Promise.all([
       this.dataSource.query<StoredAttempt[]>(ATTEMPTS, [call.id, call.createdAt.toISOString()]),
-      this.dataSource.query<CallKey[]>(KEY, [call.keyId, accountId ?? null]),
+      this.dataSource.query<CallKey[]>(KEY, [call.keyId, owner?.accountId ?? null, owner?.memberId ?? null]),
       this.dataSource.query<CallPrices[]>(PRICES, [call.snapshot?.price_version ?? '']),
+      this.dataSource.query<CallHolders[]>(HOLDERS, [call.memberId, call.teamId]),
     ]);
-    return { call, attempts: attempts.map(attemptOf), key, prices };
+    const { member, team } = holders ?? {};
+    return {
+      call,
+      attempts: attempts.map(attemptOf),
+      key,
+      prices,
+      member: member ?? undefined,
+      team: team ?? undefined,
+    };
   }
 }
 

@@ -78,6 +78,9 @@ export interface RecordedCall {
   readonly durationMs: number | null;
   readonly attempts: number | null;
   readonly keyId: string;
+  /** Of an organization; null: of a service key, or of a person. */
+  readonly memberId: string | null;
+  readonly teamId: string | null;
   /** Channel of the last attempt, for administrators only. */
   readonly channel: string;
   readonly errorMessage: string;
@@ -171,6 +174,8 @@ const COLUMNS: Readonly<Record<keyof RecordedCall, ColumnSql>> = {
   durationMs: ['c.duration_ms', 'NULL::integer'],
   attempts: ['c.attempts', 'NULL::integer'],
   keyId: both('c.key_id'),
+  memberId: both('c.member_id'),
+  teamId: both('c.team_id'),
   channel: ['c.channel', `''`],
   errorMessage: ['c.error_message', `''`],
   ip: both('c.ip'),
@@ -180,6 +185,9 @@ const COLUMNS: Readonly<Record<keyof RecordedCall, ColumnSql>> = {
   settleWaitMs: ['c.settle_wait_ms', 'NULL::integer'],
   waits: ['c.waits', 'NULL::json'],
 };
+
+/** SQL expression for the display name of a member `m` with the account `p`. */
+export const MEMBER_NAME = `coalesce(nullif(p.name, ''), p.email)`;
 
 /** A column of a call. */
 export type CallColumn = keyof RecordedCall;

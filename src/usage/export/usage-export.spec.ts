@@ -6,6 +6,8 @@ const aRow = (overrides: Partial<UsageRow> = {}): UsageRow => ({
   id: 'req_1',
   account: 'ann@example.com',
   key: 'laptop',
+  member: '',
+  team: '',
   model: 'gpt-5.5',
   group: 'default',
   protocol: 'responses',
@@ -37,14 +39,14 @@ describe('the usage CSV', () => {
     expect(csvHeader()).toBe(
       'time,request_id,account,key,model,group,protocol,upstream_protocol,channel,stream,status,error_reason,' +
         'prompt_tokens,cached_tokens,cache_write_tokens,completion_tokens,reasoning_tokens,cost_usd,billing_basis,' +
-        'first_token_ms,duration_ms,attempts,ip,upstream_report,result,transport\n',
+        'first_token_ms,duration_ms,attempts,ip,upstream_report,result,transport,member,team\n',
     );
   });
 
   it('writes a row in the order of the columns, with the cost in plain dollars', () => {
     expect(csvOf([aRow()])).toBe(
       '2026-11-20T10:00:00.123Z,req_1,ann@example.com,laptop,gpt-5.5,default,responses,messages,main,true,succeeded,,' +
-        '100,40,0,20,5,0.0015,reported,250,900,1,127.0.0.1,,completed,http\n',
+        '100,40,0,20,5,0.0015,reported,250,900,1,127.0.0.1,,completed,http,,\n',
     );
   });
 

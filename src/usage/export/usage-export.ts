@@ -5,6 +5,7 @@ import { formatUsd } from '../../platform/shared/index.js';
 import {
   type CallColumn,
   finishedColumns,
+  MEMBER_NAME,
   readCall,
   type RecordedCall,
   type StoredCall,
@@ -48,10 +49,13 @@ const EXPORTED = [
 
 /** A finished call as exported. */
 export interface UsageRow extends Pick<RecordedCall, (typeof EXPORTED)[number]> {
-  /** Email address; empty if the account was deleted. */
+  /** Email address, or name of an organization; empty if the account was deleted. */
   readonly account: string;
   /** Name of the key. */
   readonly key: string;
+  /** Of an organization; empty: none. */
+  readonly member: string;
+  readonly team: string;
   /** JSON; null: none. */
   readonly upstreamReport: string | null;
   /** `created_at` in microseconds, the position of the next page. */
@@ -61,16 +65,22 @@ export interface UsageRow extends Pick<RecordedCall, (typeof EXPORTED)[number]> 
 interface ExportRow extends StoredCall<(typeof EXPORTED)[number]> {
   readonly account: string;
   readonly key: string;
+  readonly member: string;
+  readonly team: string;
   readonly report: string | null;
   readonly position: string;
 }
 
 const SELECT = `
   SELECT ${finishedColumns(EXPORTED)},
-         coalesce(a.email, '') AS account, coalesce(k.name, '') AS key, c.upstream_report::text AS report,
+         coalesce(CASE a.kind WHEN 'organization' THEN a.name ELSE a.email END, '') AS account,
+         coalesce(${MEMBER_NAME}, '') AS member, coalesce(t.name, '') AS team, coalesce(k.name, '') AS key, c.upstream_report::text AS report,
          to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
     FROM calls c
     LEFT JOIN accounts a ON a.id = c.account_id
+    LEFT JOIN members m ON m.id = c.member_id
+    LEFT JOIN accounts p ON p.id = m.account_id
+    LEFT JOIN teams t ON t.id = c.team_id
     LEFT JOIN api_keys k ON k.id = c.key_id`;
 
 /** Reads finished calls. */
@@ -95,6 +105,8 @@ export class UsageRepository {
       ...readCall(row, EXPORTED),
       account: row.account,
       key: row.key,
+      member: row.member,
+      team: row.team,
       upstreamReport: row.report,
       position: row.position,
     }));
@@ -165,6 +177,8 @@ const CSV_COLUMNS: Readonly<Record<string, (row: UsageRow) => Cell>> = {
   upstream_report: (row) => row.upstreamReport,
   result: (row) => row.result,
   transport: (row) => row.transport,
+  member: (row) => row.member,
+  team: (row) => row.team,
 };
 
 const CELLS = Object.values(CSV_COLUMNS);

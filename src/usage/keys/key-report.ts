@@ -4,7 +4,7 @@ import { missingCalls } from '../retention/retention.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../rollups/usage-chart.js';
 import type { Span } from '../rollups/traffic-reader.js';
-import type { UsageFilter } from '../usage-filter.js';
+import type { CallOwner, UsageFilter } from '../usage-filter.js';
 import { type UsageBar, type UsageTotals, UsageTotalsReader } from '../rollups/usage-totals.js';
 
 /** Usage of a key from one snapshot; consistent with the log under the same filter. */
@@ -22,7 +22,7 @@ export interface KeyReport {
 }
 
 /** Finished calls of one key. */
-type KeyUsageFilter = Pick<UsageFilter, 'from' | 'to'> & { readonly accountId: string; readonly keyId: string };
+type KeyUsageFilter = Pick<UsageFilter, 'from' | 'to'> & CallOwner & { readonly keyId: string };
 
 /** Max rows of addresses and of models. */
 const MAX_ROWS = 50;
@@ -43,7 +43,7 @@ export class KeyReportReader {
 
   private async readAll(query: Query, filter: KeyUsageFilter, timeZone: string): Promise<KeyReport> {
     const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
-    const key = { accountId: filter.accountId, id: filter.keyId };
+    const key = { accountId: filter.accountId, memberId: filter.memberId, id: filter.keyId };
     const totals = await this.totals.read(query, filter, scale, 'model');
     const { bars } = await this.totals.read(query, filter, { unit: 'hour', timeZone });
     return {

@@ -4,11 +4,10 @@ import { nanos, type Nanos } from '../../platform/shared/index.js';
 import { hasFailed, isRefused, resultOf } from '../calls/recorded-call.js';
 import type { Span } from '../rollups/traffic-reader.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
-import { Parameters } from '../usage-filter.js';
+import { type CallOwner, ownedBy, Parameters } from '../usage-filter.js';
 
-/** A key of an account; keys of other accounts show no usage. */
-export interface UsedKey {
-  readonly accountId: string;
+/** A key of an account, whose other keys show no usage; with a member, only their calls are used. */
+export interface UsedKey extends CallOwner {
   readonly id: string;
 }
 
@@ -115,6 +114,10 @@ function usesSql(key: UsedKey, span: Span, parameters: Parameters): string {
              sum(coalesce(c.prompt_tokens, 0) + coalesce(c.completion_tokens, 0))::bigint,
              min(c.created_at), max(c.created_at)
         FROM calls c WHERE c.key_id = ${own} AND ${bounds} GROUP BY 1, 2, 3`;
+  // Rollups have no members.
+  if (key.memberId !== undefined)
+    return `uses (hour, address, model, calls, refused, failed, cost, tokens, first_at, last_at) AS (
+      ${fromCalls(`c.created_at >= ${from} AND c.created_at < ${to} AND ${ownedBy('c', key, parameters)}`)})`;
   return `
     hours AS MATERIALIZED (
       SELECT begin, greatest(begin, least(${hourOf(to)}, (SELECT summed_until FROM key_use_sums))) AS "end"

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type CallColumn,
   finishedColumns,
+  MEMBER_NAME,
   readCall,
   type RecordedCall,
   runningColumns,
@@ -19,6 +20,7 @@ const LOGGED = [
   'model',
   'group',
   'keyId',
+  'memberId',
   'protocol',
   'channel',
   'stream',
@@ -38,6 +40,8 @@ const LOGGED = [
 export interface LoggedCall extends Pick<RecordedCall, (typeof LOGGED)[number]> {
   /** Current name of the key; empty: none. */
   readonly key: string;
+  /** Of an organization; empty: none. */
+  readonly member: string;
 }
 
 export interface LogPage {
@@ -51,6 +55,7 @@ export interface LogPage {
 interface LogRow extends StoredCall<(typeof LOGGED)[number]> {
   readonly id: string;
   readonly key: string;
+  readonly member: string;
   readonly position: string;
   /** Of a sorted page. */
   readonly sortValue?: string;
@@ -104,6 +109,11 @@ export class UsageLog {
 /** The time of a row with all digits. */
 const POSITION = `to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
+const NAMES = `coalesce(k.name, '') AS key, coalesce(${MEMBER_NAME}, '') AS member`;
+const NAMED = `
+      LEFT JOIN api_keys k ON k.id = c."keyId"
+      LEFT JOIN members m ON m.id = c."memberId" LEFT JOIN accounts p ON p.id = m.account_id`;
+
 function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters: Parameters): string {
   const backwards = start !== undefined && 'after' in start;
   const order = backwards ? 'ASC' : 'DESC';
@@ -120,21 +130,21 @@ function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters
       : []),
   ];
   return `${matching === undefined ? '' : `WITH ${matching}`}
-    SELECT c.*, coalesce(k.name, '') AS key, ${POSITION} AS position
+    SELECT c.*, ${NAMES}, ${POSITION} AS position
       FROM (SELECT * FROM (${branches.join(' UNION ALL ')}) u ${cut}) c
-      LEFT JOIN api_keys k ON k.id = c."keyId"
+      ${NAMED}
      ORDER BY c.created_at ${order}, c.id ${order}`;
 }
 
 function sortedSql(filter: UsageFilter, start: LogStart, limit: number, sort: LogSort, parameters: Parameters): string {
   const order = start !== undefined && 'after' in start ? 'ASC' : 'DESC';
   return `
-    SELECT c.*, coalesce(k.name, '') AS key, ${POSITION} AS position
+    SELECT c.*, ${NAMES}, ${POSITION} AS position
       FROM (SELECT c.created_at, ${SORTED_BY[sort]} AS "sortValue", ${finishedColumns(LOGGED)} FROM calls c
             ${boundsOf(filter, undefined, parameters)}${conditions(filter, parameters)}
             ${beyondSorted(start, sort, parameters)}
              ORDER BY 2 ${order}, 1 ${order}, c.id ${order} LIMIT ${parameters.add(limit, 'integer')}) c
-      LEFT JOIN api_keys k ON k.id = c."keyId"
+      ${NAMED}
      ORDER BY "sortValue" ${order}, c.created_at ${order}, c.id ${order}`;
 }
 
@@ -169,7 +179,7 @@ function beyond(start: LogStart, parameters: Parameters): string {
 const place = ({ position, id, sortValue }: LogRow): LogPosition =>
   sortValue === undefined ? [position, id] : [position, id, sortValue];
 
-const loggedCall = (row: LogRow): LoggedCall => ({ ...readCall(row, LOGGED), key: row.key });
+const loggedCall = (row: LogRow): LoggedCall => ({ ...readCall(row, LOGGED), key: row.key, member: row.member });
 
 /** Dropped calls remain in rollups but are not listed. */
 const KEPT_FROM = `(SELECT coalesce((max(month) + interval '1 month') AT TIME ZONE 'UTC', '-infinity') FROM dropped_calls)`;

@@ -1,6 +1,7 @@
 import { type CallOutcome, hasFailed, isRefused, resultOf } from '../calls/recorded-call.js';
 import type { Span } from '../rollups/traffic-reader.js';
 import type { Query } from '../time-limited-reads.js';
+import { type CallOwner, ownedBy, Parameters } from '../usage-filter.js';
 
 /** Results of the calls of one model, across accounts. */
 export interface ModelOutcomes extends OutcomeCounts {
@@ -88,11 +89,11 @@ const MAX = 3;
 /** Max calls examined, to bound the time. */
 const LOOKED_AT = 2000;
 
-const TROUBLES = `
+const TROUBLES = (owned: string, since: string): string => `
   WITH recent AS MATERIALIZED (
     SELECT model, created_at, error_reason, error_message,
            ${resultOf('calls')} AS result
-      FROM calls WHERE account_id = $1 AND created_at >= $2::timestamptz
+      FROM calls WHERE ${owned} AND created_at >= ${since}
      ORDER BY created_at DESC, id DESC LIMIT ${LOOKED_AT}
   ), answered AS (
     -- A call that its client left says nothing of the model.
@@ -107,5 +108,8 @@ const TROUBLES = `
    ORDER BY 3 DESC, 1, 2 LIMIT ${MAX}`;
 
 /** At most three models that have only failed since their last success, those with most failures first. */
-export const modelTroubles = (query: Query, accountId: string, since: Date): Promise<ModelTrouble[]> =>
-  query<ModelTrouble>(TROUBLES, [accountId, since.toISOString()]);
+export function modelTroubles(query: Query, owner: CallOwner, since: Date): Promise<ModelTrouble[]> {
+  const parameters = new Parameters();
+  const sql = TROUBLES(ownedBy('calls', owner, parameters), parameters.time(since));
+  return query<ModelTrouble>(sql, parameters.values);
+}

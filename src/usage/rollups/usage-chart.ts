@@ -69,7 +69,9 @@ export const WITHOUT_DIMENSIONS = `c.level IN ('all', 'few')`;
  * Undefined if no rollup does.
  */
 export function rollupsOf(filter: UsageFilter, by: readonly Dimension[]): string | undefined {
-  const { accountId, requestId, upstream, atALoss, isCorrected } = filter;
+  const { accountId, memberId, requestId, upstream, atALoss, isCorrected } = filter;
+  // Rollups have no members.
+  if (memberId !== undefined) return undefined;
   if (requestId !== undefined || upstream !== undefined || atALoss === true || isCorrected === true) return undefined;
   const requested = new Set<Dimension>(by.filter((dimension) => dimension !== 'account'));
   if (filter.model !== undefined) requested.add('model');

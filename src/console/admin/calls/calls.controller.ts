@@ -35,7 +35,7 @@ export class CallsPages {
     const entry = entryOf(parts);
     const { start, lost } = this.places.startOf(query, entry);
     const user = query.user === '' ? undefined : await this.calls.accountOf(query.user);
-    const filter = filterOf(query, user?.id, now, timeZone);
+    const filter = filterOf(query, user && { accountId: user.id }, now, timeZone);
     const shown = { query, entry: lost ? {} : entry, lost, user };
     try {
       const [list, figures, opened] = await Promise.all([
@@ -88,7 +88,7 @@ export class CallsCsv {
     const now = this.clock.date();
     const query = usageQuery(parts, now, timeZone, '/admin/calls');
     const user = query.user === '' ? undefined : await this.reader.accountOf(query.user);
-    yield* this.calls.csv(filterOf(query, user?.id, now, timeZone));
+    yield* this.calls.csv(filterOf(query, user && { accountId: user.id }, now, timeZone));
   }
 }
 

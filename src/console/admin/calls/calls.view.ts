@@ -29,7 +29,7 @@ export interface CallsInput {
   readonly older?: string | undefined;
 }
 
-const NO_CHOICES = { models: [], groups: [], channels: [], keys: [] };
+const NO_CHOICES = { models: [], groups: [], channels: [], keys: [], members: [] };
 
 /** The usage logs with the columns for administrators. */
 export function callsPage({ list, newer, older, user, ...input }: CallsInput) {

@@ -48,7 +48,7 @@ export class RoutingPages {
     this.checkProtocol(form);
     const value = form.value;
     const result = account && value && (await this.evaluate({ form, account, key }, value, visitor));
-    const offered = account === undefined ? [] : (await this.keys.page(account.id, {})).keys;
+    const offered = account === undefined ? [] : (await this.keys.page({ accountId: account.id }, {})).keys;
     const choices = routingChoices(this.catalog.current(), this.adapters.clientAdapters, offered, key);
     const data = { form, ...choices, result };
     return new Page('admin/routing', {

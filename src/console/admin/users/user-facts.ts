@@ -32,7 +32,7 @@ export class UserFacts {
 
   /** Newest first. @param before only keys older than this one; undefined: from the newest */
   async keysOf(accountId: string, before: string | undefined) {
-    const { keys, older } = await this.keys.page(accountId, {}, { before });
+    const { keys, older } = await this.keys.page({ accountId }, {}, { before });
     const rows = keys.map((key) => ({
       id: key.id,
       name: key.name,

@@ -8,7 +8,8 @@ import { noticeText } from '../../keys/index.js';
 export interface AttentionConditions {
   readonly now: Date;
   readonly timeZone: string;
-  readonly wallet: { readonly balance: Nanos; readonly held: Nanos; readonly owed: Nanos };
+  /** Undefined if the reader may not see it. */
+  readonly wallet: { readonly balance: Nanos; readonly held: Nanos; readonly owed: Nanos } | undefined;
   /** Spending per day; undefined if there is too little data. */
   readonly pace: Nanos | undefined;
   readonly allowance: AllowanceOutlook | undefined;
@@ -16,6 +17,9 @@ export interface AttentionConditions {
   readonly keys: readonly OwnKey[];
   readonly notices: readonly KeyNotice[];
   readonly usage: { readonly troubles: readonly ModelTrouble[] } | undefined;
+  /** Whether the reader may change keys, and add funds. */
+  readonly mayUseKeys: boolean;
+  readonly mayPay: boolean;
 }
 
 /** An item that needs attention, with its remedy. */
@@ -37,15 +41,16 @@ const MAX_REASON = 90;
 
 /** The most severe first. */
 export function attention(conditions: AttentionConditions): readonly AttentionItem[] {
-  const ofKeys = conditions.keys.flatMap((key) => [...limitOf(key), ...expiryOf(key, conditions.now)]);
+  const ofKeys = conditions.keys.flatMap((key) => [...limitOf(key, conditions), ...expiryOf(key, conditions)]);
   const all = [...moneyOf(conditions), ...noticesOf(conditions), ...ofKeys, ...troublesOf(conditions)];
   const isBad = ({ tone }: AttentionItem): boolean => tone === 'bad';
   return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MAX_ITEMS);
 }
 
-function moneyOf({ wallet, pace, allowance, now }: AttentionConditions): AttentionItem[] {
+function moneyOf({ wallet, pace, allowance, now, mayPay }: AttentionConditions): AttentionItem[] {
+  if (wallet === undefined) return [];
   const item = (tone: AttentionItem['tone'], text: string): AttentionItem[] => [
-    { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: 'Add funds' } },
+    { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: mayPay ? 'Add funds' : 'Open wallet' } },
   ];
   if (wallet.owed > 0n)
     return item('bad', `Your account owes ${usd(wallet.owed)}. Calls are rejected until you pay it.`);
@@ -56,7 +61,7 @@ function moneyOf({ wallet, pace, allowance, now }: AttentionConditions): Attenti
   return item('warn', `Your balance lasts ${daysLeftText(lasting, pace) ?? ''} at this pace`);
 }
 
-const noticesOf = ({ notices, timeZone }: AttentionConditions): AttentionItem[] =>
+const noticesOf = ({ notices, timeZone, mayUseKeys }: AttentionConditions): AttentionItem[] =>
   notices.map((notice) => {
     const { text, calls, known } = noticeText(notice, timeZone);
     const { id, keyId, keyName } = notice;
@@ -66,28 +71,29 @@ const noticesOf = ({ notices, timeZone }: AttentionConditions): AttentionItem[] 
       name: keyName,
       text,
       action: { href: calls, label: 'Show calls' },
-      known: { action: `/keys/${keyId}/notices/${id}`, label: known },
+      ...(mayUseKeys && { known: { action: `/keys/${keyId}/notices/${id}`, label: known } }),
     };
   });
 
-function limitOf(key: OwnKey): AttentionItem[] {
+function limitOf(key: OwnKey, reader: AttentionConditions): AttentionItem[] {
   const limit = fullestLimit(key);
   if (limit === undefined) return [];
-  const about = { name: key.name, icon: 'warning', action: editing(key, `Raise ${limit.name}`) } as const;
+  const about = { name: key.name, icon: 'warning', action: editing(key, `Raise ${limit.name}`, reader) } as const;
   if (key.conditions.includes('used-up')) return [{ ...about, tone: 'bad', text: `has used up its ${limit.name}` }];
   if (!key.conditions.includes('near-quota')) return [];
   return [{ ...about, tone: 'warn', text: `has used ${limit.percent}% of its ${limit.name}` }];
 }
 
-function expiryOf(key: OwnKey, now: Date): AttentionItem[] {
+function expiryOf(key: OwnKey, reader: AttentionConditions): AttentionItem[] {
   const { name, expiresAt, conditions } = key;
   if (expiresAt === undefined || !conditions.includes('expires-soon')) return [];
-  const days = Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
+  const days = Math.ceil((expiresAt.getTime() - reader.now.getTime()) / DAY_MS);
   const text = `expires ${days <= 1 ? 'within a day' : `in ${days} days`}`;
-  return [{ tone: 'warn', icon: 'clock', name, text, action: editing(key, 'Extend') }];
+  return [{ tone: 'warn', icon: 'clock', name, text, action: editing(key, 'Extend', reader) }];
 }
 
-const editing = ({ id }: OwnKey, label: string): AttentionItem['action'] => ({ href: `/keys/${id}/edit`, label });
+const editing = ({ id }: OwnKey, label: string, { mayUseKeys }: AttentionConditions): AttentionItem['action'] =>
+  mayUseKeys ? { href: `/keys/${id}/edit`, label } : { href: `/keys/${id}`, label: 'Open key' };
 
 /** The limit with the largest share used or on hold. */
 function fullestLimit({ quota, used, held, budgets }: OwnKey): { name: string; percent: number } | undefined {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Visitor } from '../../../auth/index.js';
+import { allows, type Owner, viewedCalls, viewedKeys, type Visitor } from '../../../auth/index.js';
 import { groupOfViewer, Offer } from '../../../catalog/index.js';
-import { type KeyCondition, KeyNotices, type OwnKey, OwnKeys } from '../../../keys/index.js';
+import { type KeyCondition, KeyHolders, KeyNotices, type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { times } from '../../../platform/format/index.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { WalletOutlook } from '../../../wallet/index.js';
@@ -20,30 +20,37 @@ export class DashboardPage {
     private readonly keys: OwnKeys,
     private readonly notices: KeyNotices,
     private readonly offer: Offer,
+    private readonly holders: KeyHolders,
   ) {}
 
   /** @param days from the query @param base public URL */
   async show(visitor: Visitor, days: unknown, base: string, now: Date): Promise<Page> {
-    const { accountId, timeZone } = visitor;
+    const { scopeId, timeZone, organization } = visitor;
+    const owner = viewedKeys(visitor);
+    const seesBalance = allows(organization, 'view wallet');
     const shownDays = RANGES.find((range) => String(range) === days) ?? DEFAULT_DAYS;
-    const [{ wallet, pace, allowance, everFunded, payable }, keys, notices, usage] = await Promise.all([
-      this.wallets.of(accountId, now),
-      this.keysOf(accountId),
-      this.notices.open(accountId),
-      this.readUsage({ accountId, timeZone, days: shownDays, now }),
+    const [{ wallet, pace, allowance, everFunded, payable }, keys, notices, usage, budget] = await Promise.all([
+      this.wallets.of(scopeId, now),
+      this.keysOf(visitor, owner),
+      seesKeys(visitor) ? this.notices.open(owner) : [],
+      this.readUsage({ owner: viewedCalls(visitor), timeZone, days: shownDays, now }),
+      organization && !seesBalance ? this.holders.leftOf(organization) : undefined,
     ]);
     const data = dashboardView({
       now,
       timeZone,
-      wallet,
-      pace,
-      allowance,
+      wallet: seesBalance ? wallet : undefined,
+      budget,
+      pace: seesBalance ? pace : undefined,
+      allowance: seesBalance ? allowance : undefined,
       keys: keys.limited,
       notices,
       usage,
       done: { funds: everFunded, key: keys.any, call: usage?.everUsed ?? true },
       payable,
-      isAdmin: visitor.isAdministrator,
+      mayUseKeys: allows(organization, 'use keys'),
+      mayPay: allows(organization, 'manage wallet'),
+      isAdmin: visitor.isAdministrator && organization === undefined,
       days: shownDays,
       base,
       ...this.offered(visitor),
@@ -58,10 +65,11 @@ export class DashboardPage {
     return { group: group && { name, multiplier: times(group.multiplier) }, models };
   }
 
-  private async keysOf(accountId: string): Promise<{ limited: readonly OwnKey[]; any: boolean }> {
+  private async keysOf(visitor: Visitor, owner: Owner): Promise<{ limited: readonly OwnKey[]; any: boolean }> {
+    if (!seesKeys(visitor)) return { limited: [], any: true };
     const [all, ...pages] = await Promise.all([
-      this.keys.page(accountId, {}),
-      ...CONDITIONS.map((condition) => this.keys.page(accountId, { condition })),
+      this.keys.page(owner, {}),
+      ...CONDITIONS.map((condition) => this.keys.page(owner, { condition })),
     ]);
     const limited = new Map(pages.flatMap(({ keys }) => keys.map((key) => [key.id, key] as const)));
     return { limited: [...limited.values()], any: all.keys.length > 0 };
@@ -77,3 +85,6 @@ export class DashboardPage {
     }
   }
 }
+
+const seesKeys = ({ organization }: Visitor): boolean =>
+  allows(organization, 'use keys') || allows(organization, 'view all keys');

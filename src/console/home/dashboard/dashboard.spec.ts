@@ -22,6 +22,9 @@ const NO_TIMES = { total: { firstToken: undefined, duration: undefined }, bars: 
 
 const aKey = (overrides: Partial<OwnKey> = {}): OwnKey => ({
   id: 'key_1',
+  member: '',
+  memberId: undefined,
+  teamId: undefined,
   name: 'laptop',
   state: 'enabled',
   hint: 'sk-abc…wxyz',
@@ -73,6 +76,8 @@ const conditions = (overrides: Partial<AttentionConditions> = {}): AttentionCond
   keys: [],
   notices: [],
   usage: undefined,
+  mayUseKeys: true,
+  mayPay: true,
   ...overrides,
 });
 
@@ -82,6 +87,7 @@ const input = (overrides: Partial<DashboardInput> = {}): DashboardInput => ({
   usage: usageOf(),
   done: { funds: true, key: true, call: true },
   payable: false,
+  budget: undefined,
   isAdmin: false,
   days: 14,
   models: [],

@@ -8,7 +8,14 @@ import {
 } from '../../../usage/index.js';
 import { expiryNote, lastingBalance } from '../../../wallet/index.js';
 import { unsuccessfulText, type UsageOverview } from '../../usage/index.js';
-import { clientSnippets, DOLLARS, type SnippetModel, stackedBars } from '../../web/index.js';
+import {
+  BUDGET_LABELS,
+  clientSnippets,
+  DOLLARS,
+  type MemberBudget,
+  type SnippetModel,
+  stackedBars,
+} from '../../web/index.js';
 import { attention, type AttentionConditions, daysLeftText } from './attention.js';
 
 export interface DashboardInput extends AttentionConditions {
@@ -19,6 +26,8 @@ export interface DashboardInput extends AttentionConditions {
   /** Setup steps: whether the account has ever had funds, a key and a call. */
   readonly done: { readonly funds: boolean; readonly key: boolean; readonly call: boolean };
   readonly payable: boolean;
+  /** What is left of the own budget of a member who may not see the balance; undefined: no budget. */
+  readonly budget: MemberBudget | undefined;
   /** Whether the reader can add credit as an administrator. */
   readonly isAdmin: boolean;
   readonly days: number;
@@ -36,6 +45,7 @@ export function dashboardView(input: DashboardInput) {
     today: dayText(now, timeZone),
     group,
     stats: figures(input),
+    mayUseKeys: input.mayUseKeys,
     steps: done.call ? undefined : steps(input),
     // The models of a new service come before anything that its users do.
     setUp: input.isAdmin && { href: '/admin', label: 'Set up this service' },
@@ -115,13 +125,13 @@ function steps({ done: { funds, key, call }, models, ...reader }: DashboardInput
   };
   const all = [
     ...(reader.isAdmin && models.length === 0 ? [addModels] : []),
-    {
+    reader.mayPay && {
       title: 'Add funds',
       text: fundsText(reader),
       done: funds,
       action: { href: '/wallet', label: 'Add funds' },
     },
-    {
+    reader.mayUseKeys && {
       title: 'Create an API key',
       text: 'Create one key per person and client. Each key is shown once.',
       done: key,
@@ -133,7 +143,7 @@ function steps({ done: { funds, key, call }, models, ...reader }: DashboardInput
       done: call,
       action: { href: '/playground', label: 'Open playground' },
     },
-  ];
+  ].filter((step) => step !== false);
   const next = all.findIndex(({ done }) => !done);
   return all.map(({ action, ...step }, index) => ({
     ...step,
@@ -148,11 +158,11 @@ function fundsText({ payable, isAdmin }: Pick<DashboardInput, 'payable' | 'isAdm
 
 const UNKNOWN = '–';
 
-function figures(conditions: AttentionConditions & { readonly usage: UsageOverview | undefined }) {
-  const { wallet, usage } = conditions;
+function figures(conditions: AttentionConditions & Pick<DashboardInput, 'usage' | 'budget'>) {
+  const { usage } = conditions;
   const costs = usage && dayCosts(usage);
   return [
-    { label: 'Balance', value: usd(wallet.balance), note: balanceNote(conditions) },
+    fundsFigure(conditions),
     { label: 'Spent today', value: known(costs?.at(-1), usd), note: costs && `${usd(costs.at(-2) ?? 0n)} yesterday` },
     { label: 'Calls, 24 h', value: known(usage?.lastDay.calls, count), note: failedText(usage?.lastDay) },
     { label: 'First token, median', ...firstToken(usage?.firstTokens) },
@@ -162,7 +172,17 @@ function figures(conditions: AttentionConditions & { readonly usage: UsageOvervi
 const known = <T>(value: T | undefined, show: (value: T) => string): string =>
   value === undefined ? UNKNOWN : show(value);
 
-function balanceNote({ wallet: { balance, held }, pace, allowance, now }: AttentionConditions): string {
+function fundsFigure({ wallet, budget, ...conditions }: AttentionConditions & Pick<DashboardInput, 'budget'>) {
+  if (wallet !== undefined)
+    return { label: 'Balance', value: usd(wallet.balance), note: balanceNote(wallet, conditions) };
+  if (budget === undefined) return { label: 'Left of your budget', value: UNKNOWN, note: 'no budget of your own' };
+  return { label: BUDGET_LABELS[budget.period], value: usd(budget.left), note: '' };
+}
+
+type Lasting = Pick<AttentionConditions, 'pace' | 'allowance' | 'now'>;
+
+function balanceNote({ balance, held }: NonNullable<AttentionConditions['wallet']>, lasting: Lasting): string {
+  const { pace, allowance, now } = lasting;
   const left = daysLeftText(lastingBalance(balance, pace, allowance, now), pace);
   const onHold = held > 0n ? `${usd(held)} on hold` : '';
   return [left === undefined ? onHold : `lasts ${left}`, expiryNote(allowance)].filter(Boolean).join('; ');

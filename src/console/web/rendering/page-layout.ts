@@ -19,6 +19,20 @@ export interface Notice {
   readonly action?: { readonly href: string; readonly label: string };
 }
 
+/** What is left of the own budget of a member who may not see the balance. */
+export interface MemberBudget {
+  readonly period: 'lifetime' | 'day' | 'week' | 'month';
+  readonly left: Nanos;
+}
+
+/** Display names. */
+export const BUDGET_LABELS: Readonly<Record<MemberBudget['period'], string>> = {
+  lifetime: 'Left of your budget',
+  day: 'Left of your daily budget',
+  week: 'Left of your weekly budget',
+  month: 'Left of your monthly budget',
+};
+
 /** Data for the layout of every page. */
 export interface PageLayout {
   readonly visit: Visit;
@@ -26,6 +40,7 @@ export interface PageLayout {
   readonly notice?: Notice | undefined;
   /** Undefined if unknown or not signed in. */
   readonly balance?: Nanos | undefined;
+  readonly budget?: MemberBudget | undefined;
   /** Site settings; those left out are not set. */
   readonly site: Pick<CurrentSettings['site'], 'name'> & Partial<CurrentSettings['site']>;
   readonly signUp: 'open' | 'invite' | 'closed';
@@ -56,6 +71,7 @@ export function layoutValues(layout: PageLayout): Readonly<Record<string, unknow
     scopes: scopesOf(visit.visitor),
     ...areaOf(path, visit.visitor),
     hasBalance: layout.balance !== undefined,
+    budget: layout.budget && { left: layout.budget.left, label: BUDGET_LABELS[layout.budget.period] },
     support: supportLink(layout.site.supportContact),
     theme: visit.theme,
     themeName: theme.name,
