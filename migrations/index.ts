@@ -57,6 +57,7 @@ import { RecordTransports20261128120000 } from './20261128120000-record-transpor
 import { CreateSignInProviders20261128140000 } from './20261128140000-create-sign-in-providers.js';
 import { CreateOrganizations20261128200000 } from './20261128200000-create-organizations.js';
 import { KeepOrganizationSettings20261128220000 } from './20261128220000-keep-organization-settings.js';
+import { ExtendSignInProviders20261128220500 } from './20261128220500-extend-sign-in-providers.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -118,4 +119,5 @@ export const migrations = [
   CreateSignInProviders20261128140000,
   CreateOrganizations20261128200000,
   KeepOrganizationSettings20261128220000,
+  ExtendSignInProviders20261128220500,
 ];

@@ -8,6 +8,11 @@ import { SecondFactorRepository } from './second-factor/second-factor.repository
 import { SessionRepository } from './sessions/session.repository.js';
 import { VerificationRepository } from './verification/verification.repository.js';
 
+/** With the ID tokens, which contain personal data. */
+const END_PROVIDER_SESSIONS = `
+  DELETE FROM provider_sessions s USING linked_identities i
+   WHERE i.account_id = $1 AND s.issuer = i.issuer AND s.subject = i.subject`;
+
 /** Everything that gives access to an account: sessions, passwords, pending proofs, linked identities. */
 @Injectable()
 export class SignInMethods {
@@ -27,6 +32,7 @@ export class SignInMethods {
     await this.signOut(id, manager);
     await this.verifications.deleteAllOf(id, email, manager);
     await this.factors.delete(id, manager);
+    await manager.query(END_PROVIDER_SESSIONS, [id]);
     await manager.query('DELETE FROM linked_identities WHERE account_id = $1', [id]);
   }
 }
@@ -72,7 +78,7 @@ export class AccountStatus {
     return this.change(id, async (account, manager) => {
       if (account.role === role) return;
       if (role !== 'admin') await this.keepAnAdministrator(account, manager);
-      await this.accounts.update(id, { role }, manager);
+      await this.accounts.update(id, { role, roleSource: 'manual' }, manager);
       const lines = [`role ${ROLE_LABELS[account.role]} → ${ROLE_LABELS[role]}`];
       await this.audit.record({ action: 'changed', object: accountObject(account), lines }, manager);
     });
@@ -134,6 +140,7 @@ const erasedColumns = (id: string): Partial<AccountEntity> => ({
   passwordHash: null,
   passwordIsTemporary: false,
   role: 'user',
+  roleSource: null,
   state: 'deleted',
   verifiedAt: null,
 });

@@ -1,12 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { Column, DataSource, Entity, type EntityManager, IsNull, Not, PrimaryColumn } from 'typeorm';
 import { LimitColumns, limitsIn } from '../platform/limits/index.js';
-import type { Account, AccountRole, AccountState } from './account.js';
+import type { Account, AccountRole, AccountState, AssignmentSource } from './account.js';
 
 /** Columns of a new row; others get their defaults. */
 export type NewAccountRow = Pick<
   AccountEntity,
-  'id' | 'email' | 'name' | 'passwordHash' | 'passwordIsTemporary' | 'role' | 'groupName' | 'verifiedAt'
+  | 'id'
+  | 'email'
+  | 'name'
+  | 'passwordHash'
+  | 'passwordIsTemporary'
+  | 'role'
+  | 'roleSource'
+  | 'groupName'
+  | 'groupSource'
+  | 'verifiedAt'
 >;
 
 /** After waiting for a lock, rows that are no longer administrators are skipped. */
@@ -128,11 +137,17 @@ export class AccountEntity {
   @Column('text', { default: 'user' })
   readonly role: AccountRole;
 
+  @Column('text', { name: 'role_source', nullable: true })
+  readonly roleSource: AssignmentSource | null;
+
   @Column('text', { default: 'enabled' })
   readonly state: AccountState;
 
   @Column('text', { name: 'group_name', nullable: true })
   readonly groupName: string | null;
+
+  @Column('text', { name: 'group_source', nullable: true })
+  readonly groupSource: AssignmentSource | null;
 
   @Column('text', { name: 'time_zone', default: 'UTC' })
   readonly timeZone: string;

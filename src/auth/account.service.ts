@@ -61,7 +61,9 @@ export class AccountService {
       passwordHash,
       passwordIsTemporary: generated !== undefined || account.passwordIsTemporary === true,
       role: account.role ?? 'user',
+      roleSource: account.role === 'admin' ? 'manual' : null,
       groupName: account.groupName ?? null,
+      groupSource: account.groupName === undefined ? null : 'manual',
       verifiedAt: account.verified ? now : null,
     };
     return { row, created: { id: row.id, email, generatedPassword: generated } };
@@ -189,7 +191,9 @@ export class AccountService {
       const lines = termDifferences(before, after);
       if (lines.length === 0) return after;
       const { groupName, limits } = after;
-      await this.accounts.update(id, { groupName: groupName ?? null, limits: limitColumns(limits) }, manager);
+      const group =
+        groupName === before.groupName ? {} : { groupName: groupName ?? null, groupSource: 'manual' as const };
+      await this.accounts.update(id, { ...group, limits: limitColumns(limits) }, manager);
       await this.notifications.publish(TOPICS.account, { id }, manager);
       await this.audit.record({ action: 'changed', object: accountObject(row), lines }, manager);
       return after;

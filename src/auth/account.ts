@@ -8,6 +8,12 @@ export type AccountRole = 'user' | 'admin';
 /** Deleted accounts keep an anonymous row for their calls and ledger. */
 export type AccountState = 'enabled' | 'disabled' | 'deleted';
 
+/**
+ * Who assigned a role or group; none if it is the default. What a person assigned is never changed by the claims of a
+ * provider.
+ */
+export type AssignmentSource = 'manual' | `provider:${string}`;
+
 /** Owner of keys and a wallet. */
 export interface Account {
   readonly id: string;

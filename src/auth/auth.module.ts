@@ -9,8 +9,10 @@ import { AccountService } from './account.service.js';
 import { AccountMails, MailWriter } from './mails/account-mails.js';
 import { Passwords } from './passwords.js';
 import { LinkedIdentities, PendingIdentities } from './providers/linked-identities.js';
+import { AccountMapping } from './providers/account-mapping.js';
 import { OpenidClient } from './providers/openid-client.js';
 import { ProviderHttp } from './providers/provider-http.js';
+import { ProviderLogout, ProviderSessions } from './providers/provider-sessions.js';
 import { ProviderAttempts, ProviderSignIn } from './providers/provider-sign-in.js';
 import { SignInProviders } from './providers/sign-in-providers.js';
 import { FactorSetUp, OwnSecondFactor, SecondFactorRemoval } from './second-factor/factor-set-up.js';
@@ -20,6 +22,7 @@ import { SecondFactors } from './second-factor/second-factors.service.js';
 import { SessionEntity, SessionRepository } from './sessions/session.repository.js';
 import { SessionService } from './sessions/session.service.js';
 import { OwnPassword, PasswordChange } from './sign-in/password-change.js';
+import { PasswordPolicy } from './sign-in/password-policy.js';
 import { RecentSignIn, SignIn } from './sign-in/sign-in.service.js';
 import { PostgresThrottlerStorage, Throttle } from './throttle/throttle.js';
 import { VerificationRepository } from './verification/verification.repository.js';
@@ -51,6 +54,10 @@ const PROVIDED = [
   ProviderSignIn,
   LinkedIdentities,
   PendingIdentities,
+  AccountMapping,
+  ProviderSessions,
+  ProviderLogout,
+  PasswordPolicy,
 ];
 
 @Module({

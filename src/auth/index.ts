@@ -24,6 +24,7 @@ export { AccountMails, MailWriter } from './mails/account-mails.js';
 export { codesLeft, type JoinInvitation, type MailText } from './mails/mail-text.js';
 export { checkChoice, generatePassword, Passwords } from './passwords.js';
 export { OwnPassword, PasswordChange } from './sign-in/password-change.js';
+export { PasswordPolicy, PasswordSignInIsOff } from './sign-in/password-policy.js';
 export {
   IdentityNotFound,
   IdentityTaken,
@@ -34,8 +35,33 @@ export {
   PendingIdentities,
 } from './providers/linked-identities.js';
 export type { ProviderIdentity } from './providers/openid-client.js';
-export { providerLink, ProviderSignIn, type ProvedIdentity } from './providers/provider-sign-in.js';
+export { AccountMapping } from './providers/account-mapping.js';
 export {
+  type Claims,
+  type ClaimRule,
+  distributedClaims,
+  InvalidRule,
+  type ListedClaim,
+  listedClaims,
+  MAPPED_ROLES,
+  type MappedAssignments,
+  MAX_RULES,
+  NO_ASSIGNMENTS,
+  type RuleResult,
+  ruleResults,
+  targetOf,
+} from './providers/claim-rules.js';
+export { ProviderLogout, ProviderSessions } from './providers/provider-sessions.js';
+export {
+  providerLink,
+  type ProviderArrival,
+  type ProviderAttempt,
+  ProviderSignIn,
+  ProviderSignInExpired,
+  type ProvedIdentity,
+} from './providers/provider-sign-in.js';
+export {
+  type ClaimSettings,
   ProviderChangedMeanwhile,
   type SignInProvider,
   SignInProviders,

@@ -28,6 +28,8 @@ export interface Visitor {
   readonly confirmedAt: Date;
   /** False: the user signs in with a provider only. */
   readonly hasPassword: boolean;
+  /** Whether they confirm a recent sign-in at their provider, not with a password. */
+  readonly confirmsAtProvider: boolean;
   /** The password was set by someone else and must be changed first. */
   readonly passwordIsTemporary: boolean;
   /** Whether they must have a second factor. */

@@ -1,5 +1,7 @@
 import type { Browser } from 'playwright-core';
-import { SignInProviders } from '../../src/auth/index.js';
+import { DataSource } from 'typeorm';
+import { PasswordPolicy, SignInProviders } from '../../src/auth/index.js';
+import { SettingsEditor } from '../../src/platform/settings/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { IdentityProvider } from '../support/identity-provider.js';
 import { operatorVisit } from '../support/operator-visit.js';
@@ -41,8 +43,20 @@ describe('sign-in with a provider, in a browser', () => {
       await page.goto('/account');
       await look('provider-account');
 
+      // Without a password, a form needs the provider again.
+      await relay.get(DataSource).query(`UPDATE sessions SET confirmed_at = now() - interval '1 hour'`);
+      await page.getByRole('button', { name: 'Unlink' }).click();
+      await page.getByRole('heading', { name: 'Confirm your sign-in' }).waitFor();
+      await look('provider-confirm');
+      await page.getByRole('link', { name: 'Sign in with your provider again' }).click();
+      await page.getByText('Sign-in confirmed').waitFor();
+      expect(new URL(page.url()).pathname).toBe('/account');
+
       await page.getByRole('button', { name: 'Sign out of this browser' }).click();
+      // At the provider, to which the page leads on its own.
+      await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByText('Signed out', { exact: true }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/sign-in');
       await page.getByRole('link', { name: 'Continue with Acme' }).click();
       await page.getByRole('link', { name: 'API keys' }).first().waitFor();
       expect(window.complaints).toEqual([]);
@@ -50,6 +64,32 @@ describe('sign-in with a provider, in a browser', () => {
     },
     180_000,
   );
+
+  it('is the only way shown when passwords are turned off, unless the command line allows them', async () => {
+    const admin = await operatorVisit(relay);
+    await relay.get(SettingsEditor).change('signUp', (await relay.get(SettingsEditor).section('signUp')).revision, {
+      mode: 'open',
+      domains: '',
+      startingCredit: '0',
+      sessionIdleHours: '336',
+      passwordSignInIsOff: 'yes',
+    });
+    await relay.get(DataSource).query(
+      `INSERT INTO linked_identities (id, account_id, issuer, subject, linked_at, last_used_at)
+       VALUES ('idn_x', $1, $2, 'x', now(), now())`,
+      [admin.accountId, idp.issuer],
+    );
+    const window = await Window.open(browser, relay.url);
+    await window.page.goto('/sign-in');
+    await expectFine(window, 'password-off');
+    await window.page.goto('/register');
+    await expectFine(window, 'password-off-register');
+    await relay.get(PasswordPolicy).allowFor(3_600_000);
+    await window.page.goto('/sign-in');
+    await window.page.getByText('Password sign-in is temporarily allowed').waitFor();
+    await expectFine(window, 'password-allowed');
+    await window.close();
+  }, 180_000);
 
   it('is linked on a page that asks first, and the settings are as good as the other pages', async () => {
     idp.subject = 'user-admin';
@@ -62,7 +102,23 @@ describe('sign-in with a provider, in a browser', () => {
     await expectFine(window, 'provider-link');
     await page.getByRole('button', { name: 'Link Acme' }).click();
     await page.getByText('You can now sign in with Acme').waitFor();
+    await page.goto('/admin/settings/providers/acme/claims');
+    await page.getByLabel('Claim').fill('realm_access.roles');
+    await page.getByLabel('Value').fill('relay-admin');
+    await page.getByLabel('Assigns').selectOption({ label: 'Administrator' });
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    const second = page.getByRole('group', { name: 'Rule 2' });
+    await second.getByLabel('Claim').fill('groups');
+    await second.getByLabel('Value').fill('a group with a name of sixty characters, the longest possible');
+    await second.getByLabel('Assigns').selectOption({ index: 2 });
+    await page.getByRole('button', { name: 'Save rules' }).click();
+    await page.getByText('Rules saved').waitFor();
+    idp.claims = { ...idp.claims, groups: ['staff', 'all'], realm_access: { roles: ['relay-admin'] } };
+    await page.getByRole('link', { name: 'Try it' }).click();
+    await page.getByRole('heading', { name: 'Claims of Acme' }).waitFor();
+    await expectFine(window, 'provider-trial');
     for (const [path, name] of [
+      ['/admin/settings/providers/acme/claims', 'provider-claims'],
       ['/admin/settings/providers', 'provider-list'],
       ['/admin/settings/providers/new', 'provider-new'],
       ['/admin/settings/providers/acme', 'provider-edit'],

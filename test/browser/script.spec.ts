@@ -41,6 +41,7 @@ describe('the script of pages', () => {
       ip: '',
       confirmedAt: new Date(0),
       hasPassword: true,
+      confirmsAtProvider: false,
       passwordIsTemporary: false,
       secondFactorNeeded: false,
       secondFactorMissing: false,

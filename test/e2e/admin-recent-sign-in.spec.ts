@@ -36,6 +36,10 @@ const OWN_FIELD: Readonly<Record<string, { page: string; fields: Fields; to?: st
     page: '/admin/settings/providers/acme',
     fields: { label: 'Other' },
   },
+  'POST /admin/settings/providers/:name/claims': {
+    page: '/admin/settings/providers/acme/claims',
+    fields: { scopes: 'groups' },
+  },
   'POST /admin/settings/providers/new': {
     page: '/admin/settings/providers/new',
     fields: {

@@ -214,7 +214,7 @@ describe('sign-in with a provider', () => {
       const [{ id } = { id: '' }] = await sql<{ id: string }>('SELECT id FROM accounts WHERE email = $1', email());
       await forgetSignIn(world.relay, id);
       const again = await browser.post(`/account/sign-in-methods/${linked}/unlink`, { password: 'anything at all' });
-      expect(again.text).toContain('your account has no password');
+      expect(again.text).toContain('Sign in with your provider again');
     });
 
     it('is erased with the account', async () => {

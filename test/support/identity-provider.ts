@@ -37,6 +37,12 @@ async function quietly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Cookies of a browser at the provider, by name. */
+export type ProviderCookies = Map<string, string>;
+
+/** Claims of the scope `profile`, beside the name. */
+const PROFILE = ['name', 'groups', 'realm_access', 'https://acme.example/roles', '_claim_names', '_claim_sources'];
+
 /** A real OpenID Connect provider, at which one user is signed in: every request is granted to them at once. */
 export class IdentityProvider {
   static readonly clientId = 'relay';
@@ -81,17 +87,14 @@ export class IdentityProvider {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** Follows redirects at the provider; returns the first address elsewhere, at the relay. */
-  async visit(address: string): Promise<string> {
-    const cookies = new Map<string, string>();
+  /**
+   * Follows redirects at the provider; returns the first address elsewhere, at the relay.
+   * @param cookies with those of earlier visits, the user is still signed in
+   */
+  async visit(address: string, cookies: ProviderCookies = new Map()): Promise<string> {
     let location = address;
     while (location.startsWith(this.issuer)) {
-      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-      const response = await fetch(location, { redirect: 'manual', headers: { cookie } });
-      for (const line of response.headers.getSetCookie()) {
-        const [name = '', value = ''] = (line.split(';', 1)[0] ?? '').split('=', 2);
-        cookies.set(name, value);
-      }
+      const response = await this.request(location, cookies);
       const next = response.headers.get('location');
       if (next === null) throw new Error(`${location}: ${response.status} ${await response.text()}`);
       location = new URL(next, this.issuer).href;
@@ -99,16 +102,47 @@ export class IdentityProvider {
     return location;
   }
 
+  /** Confirms a sign-out at the provider, which then calls the back-channel of its clients. Returns where it leads. */
+  async signOut(address: string, cookies: ProviderCookies): Promise<string> {
+    const page = await (await this.request(address, cookies)).text();
+    const [, action = ''] = /action="([^"]+)"/.exec(page) ?? [];
+    const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(page) ?? [];
+    const body = new URLSearchParams({ xsrf, logout: 'yes' });
+    const response = await this.request(action, cookies, { method: 'POST', body });
+    return response.headers.get('location') ?? `${response.status} ${await response.text()}`;
+  }
+
+  private async request(address: string, cookies: ProviderCookies, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(address, { redirect: 'manual', headers: { cookie }, ...init });
+    for (const line of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = (line.split(';', 1)[0] ?? '').split('=', 2);
+      cookies.set(name, value);
+    }
+    return response;
+  }
+
   private provider(OidcProvider: typeof Provider, redirectUris: readonly string[]): Provider {
     const { clientId: client_id, clientSecret: client_secret } = IdentityProvider;
     const provider = new OidcProvider(this.issuer, {
-      clients: [{ client_id, client_secret, redirect_uris: [...redirectUris] }],
+      clients: [{ client_id, client_secret, redirect_uris: [...redirectUris], ...logoutUris(redirectUris) }],
       jwks: { keys: [KEY] as never },
       cookies: { keys: [randomBytes(16).toString('hex')] },
       ttl: { AccessToken: TTL, AuthorizationCode: TTL, Grant: TTL, IdToken: TTL, Interaction: TTL, Session: TTL },
       pkce: { required: () => true },
-      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-      features: { devInteractions: { enabled: false } },
+      // Its own dispatcher reaches no loopback address.
+      fetch: (url, { method, headers, body, redirect }: RequestInit = {}) =>
+        fetch(url, { method, headers, body, redirect } as RequestInit),
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: PROFILE, staff: ['staff'] },
+      scopes: ['openid', 'email', 'profile', 'staff'],
+      features: {
+        devInteractions: { enabled: false },
+        backchannelLogout: { enabled: true },
+        rpInitiatedLogout: {
+          logoutSource: (context, form) =>
+            void (context.body = `<body>${form}<button form="op.logoutForm" name="logout" value="yes">Sign out</button></body>`),
+        },
+      },
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId, ...this.claims }) }),
     });
@@ -129,9 +163,18 @@ export class IdentityProvider {
     if (prompt.name === 'login')
       return provider.interactionFinished(request, response, { login: { accountId: this.subject } });
     const grant = new provider.Grant({ accountId: session?.accountId, clientId: String(params['client_id']) });
-    grant.addOIDCScope('openid email profile');
+    grant.addOIDCScope('openid email profile staff');
     return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
   }
+}
+
+/** Where the relay hears of a sign-out, and where browsers return to. */
+function logoutUris([redirectUri = '']: readonly string[]) {
+  return {
+    post_logout_redirect_uris: [new URL('/sign-in', redirectUri).href],
+    backchannel_logout_uri: redirectUri.replace(/callback$/, 'logout'),
+    backchannel_logout_session_required: true,
+  };
 }
 
 /** A key that the provider does not have. */

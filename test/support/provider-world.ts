@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
-import { SignInProviders } from '../../src/auth/index.js';
+import { type ClaimRule, SignInProviders } from '../../src/auth/index.js';
 import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
-import { IdentityProvider } from './identity-provider.js';
+import { IdentityProvider, type ProviderCookies } from './identity-provider.js';
 import { Mailbox } from './mailbox.js';
 import { type PageResponse, PageVisitor } from './page-visitor.js';
 import { RelayApp } from './relay-app.js';
@@ -13,6 +13,15 @@ export const PASSWORD = 'violet kettle umbrella';
 export const BEGIN = '/sign-in/with/acme';
 
 let made = 0;
+
+const ANY_RULE: ClaimRule = {
+  claim: 'groups',
+  value: 'staff',
+  target: 'administrator',
+  id: '',
+  detail: '',
+  label: 'administrator',
+};
 
 /** Starts them for a spec file and stops them at the end. In each test, another user is signed in at the provider. */
 export function useProvider() {
@@ -45,15 +54,24 @@ export function useProvider() {
   const pathOf = (address: string): string => address.replace(relay.url, '');
   /** Each test has a network of its own. */
   const visitor = (): PageVisitor => new PageVisitor(relay.url, { 'x-forwarded-for': `10.7.${made}.1` });
-  /** To the provider and back: the address of the callback. */
-  const callbackFor = async (browser: PageVisitor, next = ''): Promise<string> => {
-    const { location } = await browser.get(`${BEGIN}${next && `?next=${encodeURIComponent(next)}`}`);
+  /** From a page that leads to the provider and back: the address of the callback. */
+  const callbackOf = async (browser: PageVisitor, page: string, cookies?: ProviderCookies): Promise<string> => {
+    const { location } = await browser.get(page);
     expect(location.startsWith(idp.issuer)).toBe(true);
-    return pathOf(await idp.visit(location));
+    return pathOf(await idp.visit(location, cookies));
   };
+  const callbackFor = (browser: PageVisitor, next = '', cookies?: ProviderCookies): Promise<string> =>
+    callbackOf(browser, `${BEGIN}${next && `?next=${encodeURIComponent(next)}`}`, cookies);
   /** The same, and the response of the callback. */
-  const arrive = async (browser: PageVisitor, next?: string): Promise<PageResponse> =>
-    browser.get(await callbackFor(browser, next));
+  const arrive = async (browser: PageVisitor, next?: string, cookies?: ProviderCookies): Promise<PageResponse> =>
+    browser.get(await callbackFor(browser, next, cookies));
+  /** Replaces the rules of the provider. */
+  const rules = async (list: readonly Partial<ClaimRule>[], scopes = ''): Promise<void> => {
+    const providers = relay.get(SignInProviders);
+    const { revision } = await providers.get('acme');
+    const whole = list.map((rule) => ({ ...ANY_RULE, ...rule }));
+    await providers.changeClaims('acme', { scopes, rules: whole }, revision);
+  };
   /** An account with the address of the user; gives its ID. */
   const account = async (more: object = {}): Promise<string> =>
     (
@@ -86,11 +104,13 @@ export function useProvider() {
     account,
     arrive,
     callbackFor,
+    callbackOf,
     email,
     isSignedIn,
     pathOf,
     refusalOf,
     register,
+    rules,
     sql,
     visitor,
   };

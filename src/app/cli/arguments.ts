@@ -41,6 +41,18 @@ export function timeArgument(text: string): Date {
   return time;
 }
 
+const UNIT_MS = { m: 60_000, h: 3_600_000 } as const;
+const MAX_DURATION_MS = 24 * UNIT_MS.h;
+
+/** `30m` or `1h`, at most 24 hours; in ms. */
+export function durationArgument(text: string): number {
+  const [, amount, unit] = /^([1-9]\d{0,3})([mh])$/.exec(text) ?? [];
+  const ms = Number(amount) * UNIT_MS[unit === 'h' ? 'h' : 'm'];
+  if (amount === undefined || ms > MAX_DURATION_MS)
+    throw new InvalidArgumentError('Enter minutes or hours such as 30m or 1h, at most 24h.');
+  return ms;
+}
+
 /** Names separated by commas. */
 export function listArgument(text: string): readonly string[] {
   const names = text

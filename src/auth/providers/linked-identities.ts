@@ -6,6 +6,7 @@ import { AppError, Clock, newId } from '../../platform/shared/index.js';
 import { type Account, AccountGone, accountObject } from '../account.js';
 import { accountOf, AccountRepository } from '../account.repository.js';
 import { AccountMails } from '../mails/account-mails.js';
+import type { MappedAssignments } from './claim-rules.js';
 import type { ProviderIdentity } from './openid-client.js';
 import { PROVIDER_MINUTES, type ProvedIdentity } from './provider-sign-in.js';
 import { SignInProviders } from './sign-in-providers.js';
@@ -130,17 +131,24 @@ export class LinkedIdentities {
 export const isIssuerOf = (typed: string, issuer: string): boolean => new URL(typed).href === new URL(issuer).href;
 
 const PUT = `
-  INSERT INTO pending_identities (visit_hash, provider, issuer, subject, email, email_verified, name, next, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  INSERT INTO pending_identities (
+    visit_hash, provider, issuer, subject, email, email_verified, name, next, expires_at, provider_session_id,
+    assignments)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
   ON CONFLICT (visit_hash) DO UPDATE SET
-    (provider, issuer, subject, email, email_verified, name, next, expires_at) = (excluded.provider, excluded.issuer,
-      excluded.subject, excluded.email, excluded.email_verified, excluded.name, excluded.next, excluded.expires_at)`;
-const PENDING = `provider, issuer, subject, email, email_verified AS "emailVerified", name, next`;
+    (provider, issuer, subject, email, email_verified, name, next, expires_at, provider_session_id, assignments) =
+    (excluded.provider, excluded.issuer, excluded.subject, excluded.email, excluded.email_verified, excluded.name,
+     excluded.next, excluded.expires_at, excluded.provider_session_id, excluded.assignments)`;
+const PENDING = `
+  provider, issuer, subject, email, email_verified AS "emailVerified", name, next, assignments,
+  provider_session_id AS "providerSessionId"`;
 
 interface PendingRow extends Omit<ProviderIdentity, 'email'> {
   readonly provider: string;
   readonly email: string | null;
   readonly next: string;
+  readonly assignments: MappedAssignments;
+  readonly providerSessionId: string;
 }
 
 /** Identities without an account, until the user of the browser confirms a new account or the link to theirs. */
@@ -153,13 +161,15 @@ export class PendingIdentities {
   ) {}
 
   /** @param visitKey form token, known to this browser only */
-  async put({ provider, identity, next }: ProvedIdentity, visitKey: string): Promise<void> {
+  async put(proved: ProvedIdentity, visitKey: string): Promise<void> {
     const now = this.clock.now();
+    const { provider, identity, next, providerSessionId, assignments } = proved;
     const { issuer, subject, email, emailVerified, name } = identity;
     const expiresAt = new Date(now + PROVIDER_MINUTES * 60_000);
-    const values = [issuer, subject, email ?? null, emailVerified, name, next, expiresAt];
+    const person = [provider.name, issuer, subject, email ?? null, emailVerified, name];
     await this.dataSource.query('DELETE FROM pending_identities WHERE expires_at <= $1', [new Date(now)]);
-    await this.dataSource.query(PUT, [hashOf(visitKey), provider.name, ...values]);
+    const values = [...person, next, expiresAt, providerSessionId, JSON.stringify(assignments)];
+    await this.dataSource.query(PUT, [hashOf(visitKey), ...values]);
   }
 
   /** Of this browser; undefined: none, expired, or its provider is gone. */
@@ -173,9 +183,11 @@ export class PendingIdentities {
     await this.dataSource.query('DELETE FROM pending_identities WHERE visit_hash = $1', [hashOf(visitKey)]);
   }
 
-  private async provedBy({ provider: name, next, email, ...rest }: PendingRow): Promise<ProvedIdentity | undefined> {
+  private async provedBy(row: PendingRow): Promise<ProvedIdentity | undefined> {
+    const { provider: name, next, assignments, providerSessionId, email, ...person } = row;
     const provider = (await this.providers.list()).find((one) => one.name === name);
-    return provider && { provider, identity: { ...rest, email: email ?? undefined }, next };
+    const identity = { ...person, email: email ?? undefined };
+    return provider && { provider, identity, next, assignments, providerSessionId };
   }
 }
 

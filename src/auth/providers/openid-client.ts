@@ -1,6 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { FetchImplementation, JWTVerifyGetKey } from 'jose';
 import type * as Openid from 'openid-client';
-import { AppError, Clock, codeOf, reasonOf } from '../../platform/shared/index.js';
+import { AppError, Clock, codeOf, reasonOf, Secret } from '../../platform/shared/index.js';
+import type { Claims } from './claim-rules.js';
 import { ProviderHttp } from './provider-http.js';
 import { isLoopback, type ProviderClient, type SignInProvider } from './sign-in-providers.js';
 
@@ -13,6 +15,26 @@ export interface ProviderIdentity {
   readonly emailVerified: boolean;
   /** Empty if unknown. */
   readonly name: string;
+}
+
+/** A provider's verified response. */
+export interface VerifiedResponse {
+  readonly identity: ProviderIdentity;
+  /** Of the ID token, and of UserInfo if it was needed. */
+  readonly claims: Claims;
+  /** When the user last authenticated there; undefined if the provider does not say. */
+  readonly authenticatedAt: Date | undefined;
+  /** The provider's ID of its session. */
+  readonly sid: string | undefined;
+  readonly idToken: Secret;
+}
+
+/** What to ask the provider for. */
+interface AuthorizationRequest {
+  readonly redirectUri: string;
+  readonly checks: SignInChecks;
+  /** Whether the user must authenticate again, even if signed in there. */
+  readonly isFresh: boolean;
 }
 
 /** Values that tie a response to its request. */
@@ -45,6 +67,8 @@ export class ProviderSignInCanceled extends AppError {
 }
 
 type OpenidPackage = typeof Openid;
+type KeySet = JWTVerifyGetKey;
+type KeySetRequest = Parameters<FetchImplementation>[1];
 
 /** Loaded when needed: many servers have no providers. */
 const openidPackage = (): Promise<OpenidPackage> => import('openid-client');
@@ -90,6 +114,7 @@ export class OpenidClient {
   private readonly logger = new Logger('Accounts');
   /** By provider name. */
   private readonly known = new Map<string, KnownConfiguration>();
+  private readonly keySets = new Map<string, { configuration: Openid.Configuration; keys: KeySet }>();
 
   constructor(
     private readonly clock: Clock,
@@ -97,15 +122,16 @@ export class OpenidClient {
   ) {}
 
   /** The address to send the browser to. @throws ProviderUnavailable */
-  authorizationUrl(provider: ProviderClient, redirectUri: string, checks: SignInChecks): Promise<string> {
+  authorizationUrl(provider: ProviderClient, { redirectUri, checks, isFresh }: AuthorizationRequest): Promise<string> {
     return this.talk(provider, async (openid, configuration) => {
       const url = openid.buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
-        scope: SCOPE,
+        scope: scopesOf(provider),
         state: checks.state,
         nonce: checks.nonce,
         code_challenge: await openid.calculatePKCECodeChallenge(checks.verifier),
         code_challenge_method: 'S256',
+        ...(isFresh && { prompt: 'login', max_age: '0' }),
       });
       return url.href;
     });
@@ -116,7 +142,7 @@ export class OpenidClient {
    * @param callback its address: the redirect URI with the provider's parameters
    * @throws ProviderUnavailable, ProviderResponseRefused, ProviderSignInCanceled
    */
-  identity(provider: ProviderClient, callback: URL, checks: SignInChecks): Promise<ProviderIdentity> {
+  response(provider: ProviderClient, callback: URL, checks: SignInChecks): Promise<VerifiedResponse> {
     return this.talk(provider, async (openid, configuration) => {
       const tokens = await openid.authorizationCodeGrant(configuration, callback, {
         pkceCodeVerifier: checks.verifier,
@@ -125,15 +151,56 @@ export class OpenidClient {
         idTokenExpected: true,
       });
       const claims = tokens.claims();
-      if (claims === undefined) throw new TokenRefused('no ID token');
+      if (claims === undefined || tokens.id_token === undefined) throw new TokenRefused('no ID token');
       this.check(claims, provider);
-      const hasEmail = typeof claims['email'] === 'string';
       // With a code, providers may keep the claims of the scopes to the UserInfo endpoint (OpenID Connect Core 5.4).
-      const profile =
-        hasEmail || configuration.serverMetadata().userinfo_endpoint === undefined
-          ? claims
-          : await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub);
-      return identityOf(claims, profile);
+      const needsProfile =
+        isIncomplete(claims, provider) && configuration.serverMetadata().userinfo_endpoint !== undefined;
+      const profile = needsProfile
+        ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+        : claims;
+      return responseOf(claims, profile, tokens.id_token);
+    });
+  }
+
+  /**
+   * The address that ends the user's session at the provider, and then returns.
+   * @returns undefined if the provider has none
+   * @throws ProviderUnavailable
+   */
+  endSessionUrl(provider: ProviderClient, idToken: Secret | undefined, returnTo: string): Promise<string | undefined> {
+    return this.talk(provider, (openid, configuration) => {
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return Promise.resolve(undefined);
+      const url = openid.buildEndSessionUrl(configuration, {
+        post_logout_redirect_uri: returnTo,
+        ...(idToken && { id_token_hint: idToken.reveal() }),
+      });
+      return Promise.resolve(url.href);
+    });
+  }
+
+  /**
+   * The claims of a logout token, with signature, issuer, audience, times and type checked.
+   * @throws ProviderUnavailable, ProviderResponseRefused
+   */
+  logoutClaims(provider: ProviderClient, token: string): Promise<Claims> {
+    return this.talk(provider, async (_, configuration) => {
+      const { issuer, id_token_signing_alg_values_supported: algorithms = [] } = configuration.serverMetadata();
+      const { jwtVerify } = await import('jose');
+      const { payload, protectedHeader } = await jwtVerify(token, await this.keys(configuration, provider), {
+        issuer,
+        audience: provider.clientId,
+        algorithms: [...algorithms],
+        clockTolerance: SKEW,
+        currentDate: this.clock.date(),
+        requiredClaims: ['iat', 'exp', 'jti', 'events'],
+      });
+      const { typ } = protectedHeader;
+      // Explicit typing is recommended, not required (OpenID Connect Back-Channel Logout 2.4).
+      if (typ !== undefined && !LOGOUT_TYPES.includes(typ.toLowerCase()))
+        throw new TokenRefused('"typ" is another type');
+      if (Number(payload.iat) > this.clock.now() / 1000 + SKEW) throw new TokenRefused('"iat" is in the future');
+      return payload;
     });
   }
 
@@ -187,6 +254,43 @@ export class OpenidClient {
     if (isPlain) openid.allowInsecureRequests(configuration);
     return configuration;
   }
+
+  /** The provider's key set. Fetched again for unknown keys, at most once in 30 seconds. */
+  private async keys(configuration: Openid.Configuration, { name }: ProviderClient): Promise<KeySet> {
+    const known = this.keySets.get(name);
+    if (known?.configuration === configuration) return known.keys;
+    const { createRemoteJWKSet, customFetch } = await import('jose');
+    const address = configuration.serverMetadata().jwks_uri;
+    if (address === undefined) throw new TokenRefused('the metadata has no "jwks_uri"');
+    const keys = createRemoteJWKSet(new URL(address), {
+      timeoutDuration: TIMEOUT_SECONDS * 1000,
+      [customFetch]: (url: string, { headers, ...request }: KeySetRequest) =>
+        this.http.fetch(url, { ...request, headers: Object.fromEntries(headers), body: undefined }),
+    });
+    this.keySets.set(name, { configuration, keys });
+    return keys;
+  }
+}
+
+/** Of logout tokens. */
+const LOGOUT_TYPES = ['logout+jwt', 'application/logout+jwt', 'jwt'];
+
+const scopesOf = ({ scopes }: ProviderClient): string => [...new Set(`${SCOPE} ${scopes}`.trim().split(' '))].join(' ');
+
+/** Whether claims may be missing that UserInfo has. */
+const isIncomplete = (claims: Claims, { rules }: ProviderClient): boolean =>
+  typeof claims['email'] !== 'string' ||
+  rules.some(({ claim }) => !Object.hasOwn(claims, claim) && !Object.hasOwn(claims, claim.split('.', 1)[0] ?? ''));
+
+function responseOf(token: Openid.IDToken, profile: Claims, idToken: string): VerifiedResponse {
+  const { auth_time: authTime, sid } = token as Claims;
+  return {
+    identity: identityOf(token, profile),
+    claims: { ...profile, ...token },
+    authenticatedAt: typeof authTime === 'number' ? new Date(authTime * 1000) : undefined,
+    sid: typeof sid === 'string' && SUBJECT.test(sid) ? sid : undefined,
+    idToken: new Secret(idToken),
+  };
 }
 
 function configurationOf(
@@ -246,7 +350,14 @@ function identityOf(
 
 const isRefusal = (openid: OpenidPackage, error: unknown): boolean =>
   error instanceof TokenRefused ||
+  isTokenError(error) ||
   (error instanceof openid.ClientError && error.code !== undefined && !CONNECTION_ERRORS.includes(error.code));
+
+/** Of `jose`: its codes start alike. Key sets that cannot be read are no verdict on the token. */
+function isTokenError(error: unknown): boolean {
+  const code = codeOf(error);
+  return /^ERR_J(?:WT|WS|OSE_ALG|OSE_NOT)_/.test(code) || code === 'ERR_JWKS_NO_MATCHING_KEY';
+}
 
 /** For the log: fixed texts and codes, never what a token or response contains. */
 function reasonIn(error: unknown): string {

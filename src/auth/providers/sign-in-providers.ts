@@ -4,6 +4,7 @@ import { isForbidden } from '../../catalog/channels/index.js';
 import { AuditLog } from '../../platform/audit/index.js';
 import { Config } from '../../platform/config/index.js';
 import { AppError, Clock, SealingKey, Secret, UnreadableSecret } from '../../platform/shared/index.js';
+import { checkRules, type ClaimRule, ruleText } from './claim-rules.js';
 
 /** An OpenID Connect provider that users can sign in with. */
 export interface SignInProvider {
@@ -16,6 +17,10 @@ export interface SignInProvider {
   readonly clientId: string;
   /** Whether a verified email claim signs in to the account that has the address. */
   readonly linksByEmail: boolean;
+  /** Requested in addition to those of every sign-in, separated by spaces. */
+  readonly scopes: string;
+  /** What claims assign, the first match of each target. */
+  readonly rules: readonly ClaimRule[];
   /** From 1. */
   readonly revision: number;
 }
@@ -26,7 +31,7 @@ export interface ProviderClient extends SignInProvider {
 }
 
 /** A provider as typed. */
-export interface TypedProvider extends Omit<SignInProvider, 'revision'> {
+export interface TypedProvider extends Omit<SignInProvider, 'revision' | 'scopes' | 'rules'> {
   /** Empty: the stored one stays. */
   readonly clientSecret: Secret;
 }
@@ -54,7 +59,7 @@ class InvalidProvider extends AppError {
 type ProviderRow = SignInProvider & { readonly sealedSecret: string };
 
 const COLUMNS = `name, label, issuer, client_id AS "clientId", sealed_secret AS "sealedSecret",
-                 links_by_email AS "linksByEmail", revision`;
+                 links_by_email AS "linksByEmail", scopes, rules, revision`;
 const LIST = `SELECT ${COLUMNS} FROM sign_in_providers ORDER BY created_at, name`;
 const FIND = `SELECT ${COLUMNS} FROM sign_in_providers WHERE name = $1`;
 const INSERT = `
@@ -63,6 +68,11 @@ const INSERT = `
 const UPDATE = `
   UPDATE sign_in_providers SET label = $2, issuer = $3, client_id = $4, sealed_secret = $5, links_by_email = $6,
          revision = revision + 1 WHERE name = $1`;
+
+const UPDATE_CLAIMS = 'UPDATE sign_in_providers SET scopes = $2, rules = $3, revision = revision + 1 WHERE name = $1';
+
+/** What is requested and read of a provider's claims. */
+export type ClaimSettings = Pick<SignInProvider, 'scopes' | 'rules'>;
 
 /** The providers that administrators have set up. Client secrets are stored encrypted and never shown. */
 @Injectable()
@@ -140,6 +150,26 @@ export class SignInProviders {
     });
   }
 
+  /**
+   * Replaces scopes and rules; applied at the next sign-in of each user.
+   * @param revision that the change is based on
+   * @returns one line per change
+   * @throws ProviderNotFound, ProviderChangedMeanwhile, InvalidRule, AppError that names the field to correct
+   */
+  async changeClaims(name: string, claims: ClaimSettings, revision: number): Promise<readonly string[]> {
+    checkScopes(claims.scopes);
+    checkRules(claims.rules);
+    return this.dataSource.transaction(async (manager) => {
+      const before = await this.row(name, manager, 'FOR UPDATE');
+      if (before.revision !== revision) throw new ProviderChangedMeanwhile();
+      const lines = claimDifferences(before, claims);
+      if (lines.length === 0) return lines;
+      await manager.query(UPDATE_CLAIMS, [name, claims.scopes, JSON.stringify(claims.rules)]);
+      await this.record('changed', before, lines, manager);
+      return lines;
+    });
+  }
+
   /** Accounts keep their links, for when it is added again. @throws ProviderNotFound */
   async remove(name: string): Promise<SignInProvider> {
     return this.dataSource.transaction(async (manager) => {
@@ -178,18 +208,11 @@ export class SignInProviders {
   }
 }
 
-const withoutSecret = ({ name, label, issuer, clientId, linksByEmail, revision }: ProviderRow): SignInProvider => ({
-  name,
-  label,
-  issuer,
-  clientId,
-  linksByEmail,
-  revision,
-});
+const withoutSecret = ({ sealedSecret: _secret, ...provider }: ProviderRow): SignInProvider => provider;
 
 const placeOf = ({ issuer, clientId }: Pick<SignInProvider, 'issuer' | 'clientId'>): string => `${issuer}\n${clientId}`;
 
-const factsOf = ({ label, issuer, clientId, linksByEmail }: Omit<SignInProvider, 'name' | 'revision'>) => [
+const factsOf = ({ label, issuer, clientId, linksByEmail }: Omit<TypedProvider, 'name' | 'clientSecret'>) => [
   `name ${label}`,
   `issuer ${issuer}`,
   `client ID ${clientId}`,
@@ -200,6 +223,27 @@ function differencesOf(before: ProviderRow, after: TypedProvider, sealed: string
   const [was, is] = [factsOf(before), factsOf(after)];
   const changed = is.filter((line, index) => line !== was[index]);
   return sealed === before.sealedSecret ? changed : [...changed, 'client secret changed'];
+}
+
+function claimDifferences(before: ClaimSettings, after: ClaimSettings): readonly string[] {
+  const [was, is] = [before.rules.map(ruleText), after.rules.map(ruleText)];
+  const added = is.filter((rule) => !was.includes(rule)).map((rule) => `rule added: ${rule}`);
+  const removed = was.filter((rule) => !is.includes(rule)).map((rule) => `rule removed: ${rule}`);
+  const isMoved = added.length === 0 && removed.length === 0 && was.join('\n') !== is.join('\n');
+  const scopes =
+    before.scopes === after.scopes ? [] : [`scopes ${before.scopes || 'none'} → ${after.scopes || 'none'}`];
+  return [...scopes, ...removed, ...added, ...(isMoved ? ['order of rules changed'] : [])];
+}
+
+/** RFC 6749, 3.3. */
+const SCOPES = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)?$/;
+
+/** @throws AppError */
+function checkScopes(scopes: string): void {
+  if (!SCOPES.test(scopes) || scopes.length > 500)
+    throw new AppError('invalid_request', 'Enter scopes separated by spaces, such as groups, or leave empty.', {
+      param: 'scopes',
+    });
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;

@@ -23,6 +23,7 @@ export interface SessionRow {
   readonly confirmedAt: Date;
   readonly passwordIsTemporary: boolean;
   readonly hasPassword: boolean;
+  readonly beganAtProvider: boolean;
   readonly hasSecondFactor: boolean;
   /** The chosen organization, whether or not it is still among `memberships`; null: none. */
   readonly organizationId: string | null;
@@ -40,7 +41,7 @@ export interface Moment {
 const FIND = `
   SELECT s.id AS "sessionId", s.last_seen_at AS "lastSeenAt", a.id AS "accountId", a.email, a.name, a.role,
          s.confirmed_at AS "confirmedAt", a.password_is_temporary AS "passwordIsTemporary",
-         a.password_hash IS NOT NULL AS "hasPassword",
+         a.password_hash IS NOT NULL AS "hasPassword", s.provider_session_id IS NOT NULL AS "beganAtProvider",
          a.group_name AS "groupName", a.time_zone AS "timeZone", a.verified_at AS "verifiedAt",
          EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor",
          s.organization_id AS "organizationId", m.memberships
@@ -173,4 +174,8 @@ export class SessionEntity {
   /** The organization that the user works in; null: their own account. */
   @Column('text', { name: 'organization_id', nullable: true })
   readonly organizationId: string | null;
+
+  /** It ends with this session at a provider. */
+  @Column('text', { name: 'provider_session_id', nullable: true })
+  readonly providerSessionId: string | null;
 }

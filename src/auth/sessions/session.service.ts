@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { createHash } from 'node:crypto';
 import { AuditLog } from '../../platform/audit/index.js';
-import { Settings } from '../../platform/settings/index.js';
+import { type CurrentSettings, Settings } from '../../platform/settings/index.js';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
 import { accountObject } from '../account.js';
 import type { OrganizationScope } from '../scope.js';
@@ -71,9 +71,16 @@ export class SessionService {
    * Starts a session under a new token, after the password was entered or chosen, or a provider has
    * identified the user.
    * @param kept for 30 days instead of 12 hours
+   * @param providerSessionId of the sign-in with a provider
    * @returns lifetime of the cookie in seconds; undefined: until the browser is closed
    */
-  async start(accountId: string, token: string, kept: boolean, from: ClientAddress): Promise<number | undefined> {
+  async start(
+    accountId: string,
+    token: string,
+    kept: boolean,
+    from: ClientAddress,
+    providerSessionId?: string,
+  ): Promise<number | undefined> {
     const now = this.clock.now();
     await this.sessions.deleteExpired(accountId, this.moment());
     const lifetimeMs = kept ? KEPT_MS : DEFAULT_MS;
@@ -86,6 +93,7 @@ export class SessionService {
       lastSeenAt: new Date(now),
       confirmedAt: new Date(now),
       expiresAt: new Date(now + lifetimeMs),
+      providerSessionId: providerSessionId ?? null,
     });
     return kept ? lifetimeMs / 1000 : undefined;
   }
@@ -104,7 +112,7 @@ export class SessionService {
         ip: from.ip,
         userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
       });
-    const visitor = visitorOf(row, from.ip, this.settings.current().signUp.administratorsNeedSecondFactor);
+    const visitor = visitorOf(row, from.ip, this.settings.current().signUp);
     const isLost = row.organizationId !== null && visitor.organization === undefined;
     if (isLost) await this.sessions.leave(row.sessionId, row.organizationId);
     return { visitor, hasLostOrganization: isLost };
@@ -170,7 +178,11 @@ export class SessionService {
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: boolean): Visitor {
+function visitorOf(
+  row: SessionRow,
+  ip: string,
+  { administratorsNeedSecondFactor, passwordSignInIsOff }: CurrentSettings['signUp'],
+): Visitor {
   const isAdministrator = row.role === 'admin';
   const secondFactorNeeded = administratorsNeedSecondFactor && isAdministrator;
   const membership = row.memberships.find(({ id }) => id === row.organizationId);
@@ -189,6 +201,7 @@ function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: 
     ip,
     confirmedAt: row.confirmedAt,
     hasPassword: row.hasPassword,
+    confirmsAtProvider: !row.hasPassword || (passwordSignInIsOff && row.beganAtProvider),
     passwordIsTemporary: row.passwordIsTemporary,
     secondFactorNeeded,
     secondFactorMissing: secondFactorNeeded && !row.hasSecondFactor,

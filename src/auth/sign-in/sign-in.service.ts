@@ -6,6 +6,7 @@ import { accountOf, AccountRepository } from '../account.repository.js';
 import { normalizeEmail } from '../email-address.js';
 import { Passwords } from '../passwords.js';
 import { SessionService } from '../sessions/session.service.js';
+import { PasswordPolicy } from './password-policy.js';
 import { Throttle, TooManyAttempts } from '../throttle/throttle.js';
 import { SecurityLog, type Visitor } from '../visit.js';
 
@@ -58,9 +59,10 @@ export class SignIn {
     private readonly passwords: Passwords,
     private readonly throttle: Throttle,
     private readonly log: SecurityLog,
+    private readonly policy: PasswordPolicy,
   ) {}
 
-  /** @throws SignInRefused, AccountSuspended, TooManyAttempts */
+  /** @throws SignInRefused, AccountSuspended, PasswordSignInIsOff, TooManyAttempts */
   async check({ email: typed, password, ip }: SignInCredentials): Promise<Account> {
     const email = normalizeEmail(typed);
     const [network, address] = [networkOf(ip), email ?? typed.trim().toLowerCase().slice(0, MAX_TYPED)];
@@ -78,6 +80,7 @@ export class SignIn {
       this.log.refused('suspended', row.id, ip);
       throw new AccountSuspended();
     }
+    await this.policy.check(row);
     return accountOf(row);
   }
 
@@ -100,8 +103,7 @@ export class SignIn {
 
 const RECENT_MS = 15 * 60_000;
 
-const SIGN_IN_AGAIN =
-  'You signed in more than 15 minutes ago, and your account has no password. Sign out and in again to continue.';
+const CONFIRM_AT_PROVIDER = 'Sign in with your provider again: you signed in more than 15 minutes ago.';
 
 /** Fields of forms that require a recent sign-in; rendered by the partial `confirm-password`. */
 export class ConfirmedForm {
@@ -123,7 +125,8 @@ class NotConfirmed extends AppError {
 
 /**
  * Requires a sign-in, or a password entered, in this session within the last 15 minutes before credentials, money, prices,
- * roles, states or other users' keys are changed, so that an unattended browser can do little.
+ * roles, states or other users' keys are changed, so that an unattended browser can do little. Users without a password
+ * sign in with their provider again.
  */
 @Injectable()
 export class RecentSignIn {
@@ -147,7 +150,7 @@ export class RecentSignIn {
    */
   async confirm(visitor: Visitor, password: string): Promise<void> {
     if (!this.needed(visitor)) return;
-    if (!visitor.hasPassword) throw new NotConfirmed(SIGN_IN_AGAIN);
+    if (visitor.confirmsAtProvider) throw new NotConfirmed(CONFIRM_AT_PROVIDER);
     if (password === '') throw new NotConfirmed('Enter your password: you signed in more than 15 minutes ago.');
     await this.signIn.confirm(visitor, new Secret(password)).catch(asFieldError);
     await this.sessions.confirm(visitor.sessionId);

@@ -128,6 +128,8 @@ export const ALLOWANCES = {
   'second-factor-of-session': { limit: 5, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   /** Sign-ins begun at a provider and not completed, per network. */
   'provider-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** Invalid logout tokens, per network: checking one can fetch the provider's keys. */
+  'logout-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   /** Emails to one address that anyone can request. */
   'mail-to-address': { limit: 5, windowMs: 60 * MINUTE_MS, blockMs: 15 * MINUTE_MS },
   /** Emails requested by one network. */

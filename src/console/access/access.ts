@@ -229,8 +229,8 @@ type IsDraft = (body: FormBody) => boolean;
 const BACK = '_back';
 
 /**
- * Asks for the password on a separate page before a form takes effect, unless the sign-in is recent. That page carries
- * the submitted fields, so it must not be used for forms with secrets.
+ * Asks for the password, or a new sign-in with the provider, on a separate page before a form takes effect, unless the
+ * sign-in is recent. That page carries the submitted fields, so it must not be used for forms with secrets.
  */
 @Injectable()
 class RecentSignInInterceptor implements NestInterceptor {
@@ -249,7 +249,7 @@ class RecentSignInInterceptor implements NestInterceptor {
     if (this.recent.needed(visitor)) {
       const form = password === undefined ? Form.empty<ConfirmedForm>() : Form.read(ConfirmedForm, { password });
       const isConfirmed = await form.succeeds(() => this.recent.confirm(visitor, textIn(password)));
-      if (!isConfirmed) return of(confirmPage(request, fields, form));
+      if (!isConfirmed) return of(confirmPage(request, fields, form, visitor));
     }
     request.body = fields;
     return next.handle();
@@ -260,13 +260,21 @@ class RecentSignInInterceptor implements NestInterceptor {
 export const RequiresRecentSignIn = (isDraft: IsDraft = () => false): MethodDecorator =>
   applyDecorators(SetMetadata(RECENT_SIGN_IN, isDraft), UseInterceptors(RecentSignInInterceptor));
 
-function confirmPage({ url, headers }: FastifyRequest, fields: FormBody, form: Form<ConfirmedForm>): Page {
+function confirmPage(
+  { url, headers }: FastifyRequest,
+  fields: FormBody,
+  form: Form<ConfirmedForm>,
+  { confirmsAtProvider: atProvider }: Visitor,
+): Page {
   const { _csrf, [SCOPE_FIELD]: _scope, [BACK]: back = pathIn(headers.referer), ...typed } = fields;
   const hidden = Object.entries({ ...typed, [BACK]: localPath(textIn(back), '/') });
+  const title = atProvider ? 'Confirm your sign-in' : 'Confirm your password';
   return new Page('auth/confirm-password', {
-    title: 'Confirm your password',
+    title,
     width: 'narrow',
     data: {
+      title,
+      atProvider,
       form,
       action: url,
       back: localPath(textIn(back), '/'),
@@ -304,10 +312,17 @@ export class BrowserSignIn {
   /**
    * Starts a session under a new token; an earlier session of the browser ends.
    * @param isPersistent whether it survives closing the browser
+   * @param providerSessionId of the sign-in with a provider
    */
-  async begin(accountId: string, isPersistent: boolean, visit: Visit, reply: FastifyReply): Promise<void> {
+  async begin(
+    accountId: string,
+    isPersistent: boolean,
+    visit: Visit,
+    reply: FastifyReply,
+    providerSessionId?: string,
+  ): Promise<void> {
     const token = this.cookies.newToken();
-    const maxAgeSeconds = await this.sessions.start(accountId, token, isPersistent, visit);
+    const maxAgeSeconds = await this.sessions.start(accountId, token, isPersistent, visit, providerSessionId);
     await this.end(visit);
     this.cookies.setToken(reply, token, maxAgeSeconds);
   }

@@ -35,15 +35,18 @@ import { AccountPasswordController, OwnPasswordController } from './account-pass
 import { AlertsController } from './alerts.controller.js';
 import { AccountClosing, CloseAccountController } from './close-account.controller.js';
 import { RecoveryCodesController, SetUpController, TurnOffController } from './second-factor.controller.js';
+import { ConfirmSignInController, ProviderConfirmation, ProviderTrial } from './provider-arrivals.js';
+import { ProviderLogoutController, SignOut } from './provider-logout.controller.js';
 import {
   IdentityDecisions,
+  ProviderArrivals,
   ProviderSignInController,
   ProviderSteps,
   SignInMethodsController,
   SignInMethodViews,
 } from './provider-sign-in.controller.js';
 import { PendingSignIns, SignInSteps } from './sign-in-steps.js';
-import { SignInCodeController, SignInController } from './sign-in.controller.js';
+import { SignInCodeController, SignInController, SignInPages } from './sign-in.controller.js';
 
 class ProfileForm {
   @Trimmed()
@@ -188,6 +191,8 @@ class ScopeController {
     OwnPasswordController,
     SignInCodeController,
     ProviderSignInController,
+    ProviderLogoutController,
+    ConfirmSignInController,
     SignInMethodsController,
     SetUpController,
     TurnOffController,
@@ -202,9 +207,14 @@ class ScopeController {
     AccountFacts,
     IdentityDecisions,
     PendingSignIns,
+    ProviderArrivals,
+    ProviderConfirmation,
     ProviderSteps,
+    ProviderTrial,
     SignInMethodViews,
+    SignInPages,
     SignInSteps,
+    SignOut,
   ],
 })
 export class AccountPagesModule {}

@@ -6,7 +6,10 @@ import {
   isIssuerOf,
   LinkedIdentities,
   PendingIdentities,
+  type ProviderArrival,
+  type ProviderAttempt,
   providerLink,
+  ProviderSessions,
   ProviderSignIn,
   type ProvedIdentity,
   SecondFactors,
@@ -16,10 +19,11 @@ import {
   type Visit,
   type Visitor,
 } from '../../auth/index.js';
-import { IdentityAccounts } from '../../keys/onboarding/index.js';
+import { IdentityAccounts, IdentityOwners } from '../../keys/onboarding/index.js';
 import { AppError, type ErrorKind } from '../../platform/shared/index.js';
 import { Public, RequiresRecentSignIn, SignedIn } from '../access/index.js';
 import { CurrentVisit, CurrentVisitor, FormOrigin, localPath, Page, Redirect, VisitCookies } from '../web/index.js';
+import { ProviderConfirmation, ProviderTrial } from './provider-arrivals.js';
 import { SignInSteps } from './sign-in-steps.js';
 
 const LINK_PAGE = '/account/sign-in-methods/link';
@@ -53,7 +57,7 @@ export class IdentityDecisions {
 @Injectable()
 export class ProviderSteps {
   constructor(
-    private readonly identities: LinkedIdentities,
+    private readonly owners: IdentityOwners,
     private readonly accounts: IdentityAccounts,
     private readonly decisions: IdentityDecisions,
     private readonly steps: SignInSteps,
@@ -62,10 +66,10 @@ export class ProviderSteps {
 
   /** @throws AppError with the reason why the user is not signed in */
   async after(proved: ProvedIdentity, visit: Visit, reply: FastifyReply): Promise<Redirect> {
-    const linked = await this.identities.use(proved.identity);
+    const linked = await this.owners.linked(proved.identity);
     if (visit.visitor !== undefined) return this.ofSignedIn(proved, linked, visit, visit.visitor);
-    const account = linked ?? (await this.accounts.adopt(proved));
-    if (account !== undefined) return this.signIn(account, proved.next, visit, reply);
+    const account = linked ?? (await this.owners.adopt(proved));
+    if (account !== undefined) return this.signIn(account, proved, visit, reply);
     await this.accounts.check(proved);
     return this.decisions.register(proved, reply);
   }
@@ -84,17 +88,65 @@ export class ProviderSteps {
   }
 
   /** Two-factor authentication of the account applies, as after a password. */
-  private async signIn({ id, state }: Account, next: string, visit: Visit, reply: FastifyReply): Promise<Redirect> {
+  private async signIn(account: Account, proved: ProvedIdentity, visit: Visit, reply: FastifyReply): Promise<Redirect> {
+    const { id: accountId, state } = account;
     if (state !== 'enabled') {
-      this.log.refused('suspended', id, visit.ip);
+      this.log.refused('suspended', accountId, visit.ip);
       throw new AccountSuspended();
     }
-    return new Redirect(await this.steps.afterFirstFactor({ accountId: id, kept: false, next }, visit, reply));
+    await this.accounts.assign(account, proved);
+    const { next, providerSessionId } = proved;
+    const signIn = { accountId, kept: false, next, providerSessionId };
+    return new Redirect(await this.steps.afterFirstFactor(signIn, visit, reply));
   }
 }
 
 /** Errors shown where a sign-in begins: the callback cannot be repeated. */
 const REFUSALS: readonly ErrorKind[] = ['permission_denied', 'invalid_request', 'conflict', 'unavailable'];
+
+/** Receives browsers from a provider, each for the purpose that it was sent there for. */
+@Injectable()
+export class ProviderArrivals {
+  constructor(
+    private readonly provider: ProviderSignIn,
+    private readonly sessions: ProviderSessions,
+    private readonly steps: ProviderSteps,
+    private readonly confirmation: ProviderConfirmation,
+    private readonly trial: ProviderTrial,
+  ) {}
+
+  async receive(name: string, visit: Visit, reply: FastifyReply): Promise<Page | Redirect> {
+    let attempt: ProviderAttempt | undefined;
+    try {
+      attempt = await this.provider.attempt(name, visit);
+      return await this.after(await this.provider.finish(name, attempt, visit), visit, reply);
+    } catch (error) {
+      if (!(error instanceof AppError) || !REFUSALS.includes(error.kind)) throw error;
+      const [to, title] = refusalPage(attempt, visit);
+      return new Redirect(to, { tone: 'bad', title, text: error.message });
+    }
+  }
+
+  private async after(arrival: ProviderArrival, visit: Visit, reply: FastifyReply): Promise<Page | Redirect> {
+    switch (arrival.purpose) {
+      case 'sign-in':
+        return this.steps.after(await this.sessions.prove(arrival), visit, reply);
+      case 'confirm':
+        return this.confirmation.after(arrival, visit);
+      case 'try':
+        return this.trial.after(arrival, visit);
+      default:
+        return arrival.purpose satisfies never;
+    }
+  }
+}
+
+/** Where a refusal is shown, and its title. */
+function refusalPage(attempt: ProviderAttempt | undefined, { visitor }: Visit): readonly [string, string] {
+  if (attempt?.purpose === 'confirm') return [attempt.next, 'Not confirmed'];
+  if (attempt?.purpose === 'try') return [attempt.next, 'Sign-in failed'];
+  return visitor ? ['/account', 'Not linked'] : ['/sign-in', 'Not signed in'];
+}
 
 /** `/sign-in/with/google`: sign-in with OpenID Connect, and links to the account of a signed-in user. */
 @Controller('sign-in/with')
@@ -102,7 +154,7 @@ const REFUSALS: readonly ErrorKind[] = ['permission_denied', 'invalid_request', 
 export class ProviderSignInController {
   constructor(
     private readonly provider: ProviderSignIn,
-    private readonly steps: ProviderSteps,
+    private readonly arrivals: ProviderArrivals,
   ) {}
 
   /** Begins with a link, not a form: the policy of pages lets no form lead to another site. */
@@ -112,22 +164,16 @@ export class ProviderSignInController {
     @Query('next') next: unknown,
     @CurrentVisit() visit: Visit,
   ): Promise<Redirect> {
-    return new Redirect(await this.provider.begin(name, localPath(next), visit));
+    return new Redirect(await this.provider.begin(name, { purpose: 'sign-in', next: localPath(next) }, visit));
   }
 
   @Get(':name/callback')
-  async finish(
+  finish(
     @Param('name') name: string,
     @CurrentVisit() visit: Visit,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Redirect> {
-    try {
-      return await this.steps.after(await this.provider.finish(name, visit), visit, reply);
-    } catch (error) {
-      if (!(error instanceof AppError) || !REFUSALS.includes(error.kind)) throw error;
-      const [to, title] = visit.visitor ? ['/account', 'Not linked'] : ['/sign-in', 'Not signed in'];
-      return new Redirect(to, { tone: 'bad', title, text: error.message });
-    }
+  ): Promise<Page | Redirect> {
+    return this.arrivals.receive(name, visit, reply);
   }
 }
 

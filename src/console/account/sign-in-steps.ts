@@ -22,12 +22,16 @@ export interface PendingSignIn {
   /** Whether the browser stays signed in when closed. */
   readonly kept: boolean;
   readonly next: string;
+  /** Of the sign-in with a provider. */
+  readonly providerSessionId?: string | null;
 }
 
 const INSERT = `
-  INSERT INTO pending_sign_ins (visit_hash, account_id, kept, next, expires_at) VALUES ($1, $2, $3, $4, $5)`;
+  INSERT INTO pending_sign_ins (visit_hash, account_id, kept, next, expires_at, provider_session_id)
+  VALUES ($1, $2, $3, $4, $5, $6)`;
 const FIND = `
-  SELECT account_id AS "accountId", kept, next FROM pending_sign_ins WHERE visit_hash = $1 AND expires_at > $2`;
+  SELECT account_id AS "accountId", kept, next, provider_session_id AS "providerSessionId"
+    FROM pending_sign_ins WHERE visit_hash = $1 AND expires_at > $2`;
 
 /** Sign-ins between password, or provider, and code. They grant nothing, and belong to the browser that started them. */
 @Injectable()
@@ -40,12 +44,13 @@ export class PendingSignIns {
   ) {}
 
   /** Assigns a new token, so that a planted token cannot continue the sign-in. */
-  async begin({ accountId, kept, next }: PendingSignIn, reply: FastifyReply): Promise<void> {
+  async begin({ accountId, kept, next, providerSessionId }: PendingSignIn, reply: FastifyReply): Promise<void> {
     const token = this.cookies.newToken();
     const now = this.clock.now();
     await this.dataSource.query('DELETE FROM pending_sign_ins WHERE expires_at <= $1', [new Date(now)]);
     const expiresAt = new Date(now + PENDING_MINUTES * 60_000);
-    await this.dataSource.query(INSERT, [hashOf(this.forms.tokenFor(token)), accountId, kept, next, expiresAt]);
+    const values = [accountId, kept, next, expiresAt, providerSessionId ?? null];
+    await this.dataSource.query(INSERT, [hashOf(this.forms.tokenFor(token)), ...values]);
     this.cookies.setToken(reply, token);
   }
 
@@ -115,8 +120,12 @@ export class SignInSteps {
     }
   }
 
-  private async begin({ accountId, kept }: PendingSignIn, visit: Visit, reply: FastifyReply): Promise<void> {
-    await this.browser.begin(accountId, kept, visit, reply);
+  private async begin(
+    { accountId, kept, providerSessionId }: PendingSignIn,
+    visit: Visit,
+    reply: FastifyReply,
+  ): Promise<void> {
+    await this.browser.begin(accountId, kept, visit, reply, providerSessionId ?? undefined);
     this.log.signedIn(accountId, visit.ip);
   }
 }

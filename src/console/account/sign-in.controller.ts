@@ -1,20 +1,23 @@
-import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Injectable, Post, Query, Res } from '@nestjs/common';
 import { IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import {
   type AcceptedCode,
   codesLeft as codesLeftText,
   idleTime,
+  PasswordPolicy,
   providerLink,
   SignIn,
   SignInProviders,
   TooManyAttempts,
   type Visit,
 } from '../../auth/index.js';
+import { dateTime } from '../../platform/format/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { Secret } from '../../platform/shared/index.js';
 import { BrowserSignIn, Public } from '../access/index.js';
 import { CurrentVisit, type Flash, Form, type FormBody, localPath, Page, Redirect } from '../web/index.js';
+import { SignOut } from './provider-logout.controller.js';
 import { PENDING_MINUTES, type PendingSignIn, PendingSignIns, SignInSteps } from './sign-in-steps.js';
 
 class SignInForm {
@@ -33,6 +36,28 @@ class SignInForm {
   readonly next?: unknown;
 }
 
+/** The sign-in page, with the ways to sign in. */
+@Injectable()
+export class SignInPages {
+  constructor(
+    private readonly settings: Settings,
+    private readonly providers: SignInProviders,
+    private readonly policy: PasswordPolicy,
+  ) {}
+
+  async show(form: Form<SignInForm>, next: unknown, status?: number): Promise<Page> {
+    const idle = idleTime(this.settings.current().signUp.sessionIdleHours);
+    const path = localPath(next);
+    const providers = (await this.providers.list()).map((provider) => providerLink(provider, path));
+    const { isOff, areAdministratorsAllowed, allowedUntil } = await this.policy.rules();
+    const until = allowedUntil && `${dateTime(allowedUntil, 'UTC')} UTC`;
+    const passwords = { isOff, isOffered: !isOff || areAdministratorsAllowed, allowedUntil: until };
+    const forgot = { href: '/forgot', label: 'Forgot password?' };
+    const data = { form, next: path, idle, forgot, providers, passwords };
+    return new Page('auth/sign-in', { title: 'Sign in', layout: 'auth', data, status });
+  }
+}
+
 @Controller()
 @Public()
 export class SignInController {
@@ -40,14 +65,14 @@ export class SignInController {
     private readonly signIn: SignIn,
     private readonly browser: BrowserSignIn,
     private readonly steps: SignInSteps,
-    private readonly settings: Settings,
-    private readonly providers: SignInProviders,
+    private readonly signOut: SignOut,
+    private readonly pages: SignInPages,
   ) {}
 
   @Get('sign-in')
   async show(@Query('next') next: unknown, @CurrentVisit() { visitor }: Visit): Promise<Page | Redirect> {
     if (visitor !== undefined) return new Redirect(localPath(next));
-    return this.page(Form.empty<SignInForm>(), next);
+    return this.pages.show(Form.empty<SignInForm>(), next);
   }
 
   @Post('sign-in')
@@ -62,30 +87,22 @@ export class SignInController {
       const account = await form.attempt(({ email, password }) =>
         this.signIn.check({ email, password: new Secret(password), ip: visit.ip }),
       );
-      if (account === undefined) return await this.page(form, next);
+      if (account === undefined) return await this.pages.show(form, next);
       const signIn = { accountId: account.id, kept: remember !== undefined, next: localPath(next) };
       return new Redirect(await this.steps.afterFirstFactor(signIn, visit, reply));
     } catch (error) {
       if (!(error instanceof TooManyAttempts)) throw error;
       form.refuse('password', error.message);
       void reply.header('retry-after', error.retryAfterSeconds);
-      return this.page(form, next, 429);
+      return this.pages.show(form, next, 429);
     }
   }
 
   @Post('sign-out')
-  async end(@CurrentVisit() visit: Visit, @Res({ passthrough: true }) reply: FastifyReply): Promise<Redirect> {
+  async end(@CurrentVisit() visit: Visit, @Res({ passthrough: true }) reply: FastifyReply): Promise<Page | Redirect> {
+    const provider = await this.signOut.begin(visit);
     await this.browser.end(visit, reply);
-    return new Redirect('/sign-in', { tone: 'ok', title: 'Signed out' });
-  }
-
-  private async page(form: Form<SignInForm>, next: unknown, status?: number): Promise<Page> {
-    const idle = idleTime(this.settings.current().signUp.sessionIdleHours);
-    const forgot = { href: '/forgot', label: 'Forgot password?' };
-    const path = localPath(next);
-    const providers = (await this.providers.list()).map((provider) => providerLink(provider, path));
-    const data = { form, next: path, idle, forgot, providers };
-    return new Page('auth/sign-in', { title: 'Sign in', layout: 'auth', data, status });
+    return this.signOut.finish(provider, reply);
   }
 }
 

@@ -53,7 +53,7 @@ export class ProviderRegistrationController {
       if (accountId === undefined) return this.page(proved, form);
       await this.pending.end(visit.csrf);
       await this.browser.adoptTimeZone(accountId, body);
-      await this.browser.begin(accountId, false, visit, reply);
+      await this.browser.begin(accountId, false, visit, reply, proved.providerSessionId);
       this.log.signedIn(accountId, visit.ip);
       return new Redirect(proved.next, { tone: 'ok', title: 'Account created', text: 'Your account is ready.' });
     } catch (error) {

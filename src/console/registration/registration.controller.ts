@@ -1,7 +1,7 @@
-import { Body, Controller, Get, Module, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, Injectable, Module, Post, Res } from '@nestjs/common';
 import { IsEmail, IsNotEmpty, IsString, MaxLength, MinLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { providerLink, SignInProviders, type Visit } from '../../auth/index.js';
+import { PasswordPolicy, PasswordSignInIsOff, providerLink, SignInProviders, type Visit } from '../../auth/index.js';
 import { OnboardingModule, Registrations, SignUpRules } from '../../keys/onboarding/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { Secret } from '../../platform/shared/index.js';
@@ -29,6 +29,24 @@ class RegistrationForm {
   readonly invitation: string = '';
 }
 
+/** How new users can sign in. */
+@Injectable()
+class RegistrationWays {
+  constructor(
+    private readonly signInProviders: SignInProviders,
+    private readonly policy: PasswordPolicy,
+  ) {}
+
+  async providers() {
+    return (await this.signInProviders.list()).map((provider) => providerLink(provider, '/'));
+  }
+
+  /** Not to accounts that could not sign in with their password. */
+  async arePasswordsOffered(): Promise<boolean> {
+    return !(await this.policy.rules()).isOff;
+  }
+}
+
 @Controller('register')
 @Public()
 class RegistrationController {
@@ -37,7 +55,7 @@ class RegistrationController {
     private readonly rules: SignUpRules,
     private readonly cookies: VisitCookies,
     private readonly forms: FormOrigin,
-    private readonly providers: SignInProviders,
+    private readonly ways: RegistrationWays,
   ) {}
 
   @Get()
@@ -52,6 +70,7 @@ class RegistrationController {
     @CurrentVisit() { ip }: Visit,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page | Redirect> {
+    if (!(await this.ways.arePasswordsOffered())) throw new PasswordSignInIsOff();
     const form = Form.read(RegistrationForm, body);
     const token = this.cookies.newToken();
     const isStarted = await form.succeeds(({ password, ...entered }) =>
@@ -67,8 +86,8 @@ class RegistrationController {
     if (closed) return new Page('onboarding/closed', { title: 'Request access', layout: 'auth' });
     const domainHint =
       domains.length > 0 ? `Use an email address that ends in ${domains.map((name) => `@${name}`).join(' or ')}.` : '';
-    const providers = (await this.providers.list()).map((provider) => providerLink(provider, '/'));
-    const data = { form, invitationNeeded, domains: domainHint, providers };
+    const [providers, isOffered] = [await this.ways.providers(), await this.ways.arePasswordsOffered()];
+    const data = { form, invitationNeeded, domains: domainHint, providers, isOffered };
     return new Page('onboarding/register', { title: 'Create account', layout: 'auth', data });
   }
 }
@@ -84,5 +103,6 @@ class RegistrationController {
     PasswordController,
     AccountEmailController,
   ],
+  providers: [RegistrationWays],
 })
 export class RegistrationPagesModule {}

@@ -23,6 +23,8 @@ export interface PageOptions {
   readonly width?: 'narrow' | 'wide';
   /** Whether the page shows a secret, such as a new API key: its size must not reveal anything about it. */
   readonly hasSecret?: boolean;
+  /** Address, also elsewhere, that the browser goes on to at once. */
+  readonly continuesAt?: string;
   /** Default: 200, or 422 if `data.form` has errors. */
   readonly status?: number | undefined;
   /** Template data: plain values, no entities. */

@@ -3,9 +3,10 @@
 // administrator. Also account deletion and password resets.
 export { AccountDeletion, type FirstRun, Onboarding } from './onboarding.service.js';
 export { AccountImport, ImportRefused } from './account-import.js';
-export { IdentityAccounts } from './registration/identity-accounts.js';
+export { IdentityAccounts, IdentityOwners } from './registration/identity-accounts.js';
 export { InvitationRefused, Invitations } from './registration/invitations.js';
 export { InvitationSettled, InvitedAccountInUse, type PendingInvitation, UserInvitations } from './user-invitations.js';
+export { ClaimAssignments, type MappingTargets } from './claim-assignments.js';
 export { OnboardingModule } from './onboarding.module.js';
 export { AddressChange, AddressProof, isRenewable, type Waiting } from './proofs/address-proof.js';
 export { PasswordResets } from './proofs/password-resets.js';

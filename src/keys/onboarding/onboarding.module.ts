@@ -7,9 +7,11 @@ import { AlertsModule } from '../alerts/index.js';
 import { KeysModule } from '../index.js';
 import { AccountImport } from './account-import.js';
 import { AccountDeletion, Onboarding, StartingCredits } from './onboarding.service.js';
+import { ClaimAssignments } from './claim-assignments.js';
+import { MappedMemberships } from './mapped-memberships.js';
 import { AddressChange, AddressProof } from './proofs/address-proof.js';
 import { Confirmations, PasswordResets } from './proofs/password-resets.js';
-import { IdentityAccounts } from './registration/identity-accounts.js';
+import { IdentityAccounts, IdentityOwners } from './registration/identity-accounts.js';
 import { Invitations } from './registration/invitations.js';
 import {
   RegistrationChecks,
@@ -30,6 +32,9 @@ import { UserInvitations } from './user-invitations.js';
     AddressProof,
     Confirmations,
     IdentityAccounts,
+    IdentityOwners,
+    ClaimAssignments,
+    MappedMemberships,
     PasswordResets,
     Invitations,
     RegistrationChecks,
@@ -49,7 +54,9 @@ import { UserInvitations } from './user-invitations.js';
     AddressProof,
     Confirmations,
     IdentityAccounts,
+    IdentityOwners,
     Invitations,
+    ClaimAssignments,
     PasswordResets,
     Registrations,
     SignUpRules,

@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'ses'
   | 'ver'
   | 'idn'
+  | 'pse'
   | 'reg'
   | 'inv'
   | 'aud'

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Module, Param, Post } from '@nestjs/common';
 import type { Visitor } from '../../../auth/index.js';
 import { ChannelsModule } from '../../../catalog/channels/index.js';
+import { OnboardingModule } from '../../../keys/onboarding/index.js';
 import { MailModule } from '../../../platform/mail/index.js';
 import { SettingsModule } from '../../../platform/settings/index.js';
 import { RelayModule } from '../../../relay/index.js';
@@ -10,6 +11,7 @@ import { CurrentVisitor, type FormBody, type Page, Redirect } from '../../web/in
 import { DefaultLimitPages } from './default-limits.js';
 import { SectionFacts } from './section-facts.js';
 import { pathOf, SettingsPages } from './settings.pages.js';
+import { ProviderClaimsController } from './provider-claims.controller.js';
 import { SignInProvidersController } from './sign-in-providers.controller.js';
 import { TestMail } from './test-mail.js';
 
@@ -79,8 +81,8 @@ export class SettingsController {
 
 /** The settings pages, each with one section, and a test email. */
 @Module({
-  imports: [AccessModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
-  controllers: [SettingsController, SignInProvidersController],
+  imports: [AccessModule, ChannelsModule, MailModule, OnboardingModule, RelayModule, SettingsModule, UsageModule],
+  controllers: [SettingsController, SignInProvidersController, ProviderClaimsController],
   providers: [SettingsPages, SectionFacts, TestMail, DefaultLimitPages],
 })
 export class SettingPagesModule {}

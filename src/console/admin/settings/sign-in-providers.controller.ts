@@ -132,8 +132,17 @@ export class SignInProvidersController {
   }
 
   private newPage(visitor: Visitor, form: Form<ProviderForm>): Page {
-    const data = { form, redirectUri: this.signIn.redirectUri('NAME'), confirm: this.recent.needed(visitor) };
+    const data = { form, ...this.urisOf('NAME'), confirm: this.recent.needed(visitor) };
     return providerPage('Add a sign-in provider', { ...data, action: `${PROVIDERS_PATH}/new` });
+  }
+
+  /** To be registered at the provider. */
+  private urisOf(name: string) {
+    return {
+      redirectUri: this.signIn.redirectUri(name),
+      signedOutUri: this.signIn.signedOutUri(),
+      logoutUri: this.signIn.logoutUri(name),
+    };
   }
 
   private async page(visitor: Visitor, name: string, shown?: SubmittedProvider): Promise<Page> {
@@ -148,7 +157,7 @@ export class SignInProvidersController {
         // The revision that the form was opened with, unless the current values are shown beside it.
         revision: form === undefined || differences ? provider.revision : form.values['revision'],
         isUnreadable: !(await this.providers.hasReadableSecret(name)),
-        redirectUri: this.signIn.redirectUri(name),
+        ...this.urisOf(name),
         confirm: this.recent.needed(visitor),
         action: `${PROVIDERS_PATH}/${name}`,
       },

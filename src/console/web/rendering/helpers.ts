@@ -110,6 +110,8 @@ const logic: Helpers = {
   and: (one: unknown, other: unknown) => one && other,
   not: (one: unknown) => !one,
   concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
+  /** A value of a query. */
+  encoded: (text: string) => encodeURIComponent(text),
   /** Plural suffix: `{{count n}} call{{s n}}`. */
   s: (number: Maybe<number | bigint>) => (Number(number) === 1 ? '' : 's'),
 };

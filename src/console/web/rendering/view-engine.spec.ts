@@ -34,6 +34,7 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
       ip: '',
       confirmedAt: new Date(0),
       hasPassword: true,
+      confirmsAtProvider: false,
       passwordIsTemporary: false,
       secondFactorNeeded: false,
       secondFactorMissing: false,

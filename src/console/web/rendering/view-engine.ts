@@ -32,14 +32,22 @@ export class ViewEngine {
 
   /** A page in its layout; form errors set the status 422 and mark the title. */
   render({ view, options }: Page, layout: PageLayout): RenderedPage {
-    const { title, data = {}, width, description } = options;
+    const { title, data = {}, width, description, continuesAt } = options;
     const shown = layoutValues(layout);
     const failed = data.form?.refused === true;
     const name = options.layout ?? (layout.visit.visitor === undefined ? 'site' : 'app');
     const body = this.renderBare(view, { ...data, layout: shown });
     return {
       status: options.status ?? (failed ? 422 : 200),
-      html: this.renderBare(`layouts/${name}`, { title, failed, width, description, body, layout: shown }),
+      html: this.renderBare(`layouts/${name}`, {
+        title,
+        failed,
+        width,
+        description,
+        continuesAt,
+        body,
+        layout: shown,
+      }),
     };
   }
 

@@ -8,6 +8,7 @@ import {
   type ProvedIdentity,
   type ProviderIdentity,
 } from '../../../auth/index.js';
+import { ClaimAssignments } from '../claim-assignments.js';
 import { Confirmations } from '../proofs/password-resets.js';
 import { IdentityRefused, RegistrationChecks, RegistrationOpening } from './registration.service.js';
 
@@ -17,16 +18,19 @@ interface NewOwner {
   readonly invitation: string;
 }
 
-/** Accounts for identities that have none: by their verified address, or new ones under the rules of sign-up. */
+/** Existing accounts of identities: linked ones, and those that have the verified address. */
 @Injectable()
-export class IdentityAccounts {
+export class IdentityOwners {
   constructor(
     private readonly accounts: AccountService,
     private readonly identities: LinkedIdentities,
-    private readonly checks: RegistrationChecks,
-    private readonly opening: RegistrationOpening,
     private readonly confirmations: Confirmations,
   ) {}
+
+  /** Undefined: the identity is linked to no account. */
+  linked(identity: ProviderIdentity): Promise<Account | undefined> {
+    return this.identities.use(identity);
+  }
 
   /**
    * Links an identity to the account that has its verified address, where the provider may do so. Not to an account
@@ -49,6 +53,23 @@ export class IdentityAccounts {
     await this.identities.link(account.id, identity);
     return account;
   }
+}
+
+/** New accounts of identities under the rules of sign-up, and what claims assign to accounts. */
+@Injectable()
+export class IdentityAccounts {
+  constructor(
+    private readonly accounts: AccountService,
+    private readonly identities: LinkedIdentities,
+    private readonly checks: RegistrationChecks,
+    private readonly opening: RegistrationOpening,
+    private readonly assignments: ClaimAssignments,
+  ) {}
+
+  /** Assigns what the claims say, before the session begins. @throws AccountGone */
+  assign(account: Pick<Account, 'id' | 'email'>, proved: ProvedIdentity): Promise<void> {
+    return this.assignments.apply(account, proved);
+  }
 
   /** Whether an account may be created. @throws SignUpClosed, IdentityRefused */
   async check({ provider: { label }, identity }: ProvedIdentity): Promise<string> {
@@ -66,7 +87,7 @@ export class IdentityAccounts {
     const email = await this.check(proved);
     const name = this.checks.name(owner.name);
     const invitationId = await this.checks.invitationIn(owner.invitation);
-    return this.accounts.within(async (manager) => {
+    const opened = await this.accounts.within(async (manager) => {
       const verified = { email, name, passwordHash: null, invitationId };
       const id = await this.opening.openFor(verified, manager).catch((error: unknown): never => {
         throw error instanceof LinkRefused ? new IdentityRefused(takenText(proved.provider.label)) : error;
@@ -74,6 +95,8 @@ export class IdentityAccounts {
       await this.identities.link(id, proved.identity, manager);
       return id;
     });
+    await this.assign({ id: opened, email }, proved);
+    return opened;
   }
 }
 

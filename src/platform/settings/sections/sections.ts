@@ -124,6 +124,13 @@ const signUp = section({
       on: 'required',
       off: 'optional',
     }),
+    passwordSignInIsOff: flag({
+      label: 'Turn off sign-in with passwords',
+      hint: 'Users sign in with a provider; for administrators, once one of them has. In an emergency, allow it with “switchboard sign-in local --for 1h”.',
+      audit: 'password sign-in',
+      on: 'off',
+      off: 'on',
+    }),
     sessionIdleHours: whole({
       label: 'Idle session timeout',
       hint: '1 to 720 hours (336 hours = 14 days).',

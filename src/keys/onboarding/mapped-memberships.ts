@@ -1,0 +1,177 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { type ClaimRule, type MappedAssignments, type SignInProvider, targetOf } from '../../auth/index.js';
+import { actingAs, AuditLog, SYSTEM } from '../../platform/audit/index.js';
+import { Notifications, TOPICS } from '../../platform/database/index.js';
+import { Clock, newId } from '../../platform/shared/index.js';
+
+/** An organization that claims can assign, with its teams. */
+export interface MappableOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly teams: readonly { readonly id: string; readonly name: string }[];
+}
+
+const LIST = `
+  SELECT o.id, a.name, coalesce(t.teams, '[]'::json) AS teams
+    FROM organizations o
+    JOIN accounts a ON a.id = o.id AND a.state = 'enabled'
+    LEFT JOIN LATERAL (
+      SELECT json_agg(json_build_object('id', t.id, 'name', t.name) ORDER BY t.name) AS teams
+        FROM teams t WHERE t.organization_id = o.id AND t.state = 'enabled') t ON true
+   ORDER BY a.name, o.id`;
+
+interface Membership {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly role: string;
+  readonly roleSource: 'manual' | 'provider';
+  readonly teamId: string | null;
+  readonly teamSource: 'manual' | 'provider';
+  readonly state: 'active' | 'left';
+  readonly provider: string | null;
+}
+
+const MEMBERSHIPS = `
+  SELECT m.id, m.organization_id AS "organizationId", a.name, m.role, m.role_source AS "roleSource",
+         m.team_id AS "teamId", m.team_source AS "teamSource", m.state, m.provider
+    FROM members m JOIN accounts a ON a.id = m.organization_id WHERE m.account_id = $1 FOR NO KEY UPDATE OF m`;
+/** With the organization's defaults for new members. */
+const JOIN = `
+  INSERT INTO members (id, organization_id, account_id, role, role_source, team_source, provider, quota, daily_budget,
+                       weekly_budget, monthly_budget, max_keys, joined_at)
+  SELECT $1, o.id, $3, $4, 'provider', 'provider', $5, o.quota, o.daily_budget, o.weekly_budget, o.monthly_budget,
+         o.max_keys, $6
+    FROM organizations o JOIN accounts a ON a.id = o.id AND a.state = 'enabled' WHERE o.id = $2
+  RETURNING id`;
+const CHANGE = `
+  UPDATE members SET role = $2, provider = $3, state = 'active', left_at = NULL, version = version + 1 WHERE id = $1`;
+const LEAVE = `UPDATE members SET state = 'left', left_at = $2, version = version + 1 WHERE id = $1`;
+const DISABLE_KEYS = `
+  UPDATE api_keys SET state = 'disabled', version = version + 1 WHERE member_id = $1 AND state = 'enabled' RETURNING id`;
+const TEAM = `
+  UPDATE members SET team_id = $2, version = version + 1 WHERE id = $1
+     AND ($2::text IS NULL OR EXISTS (
+       SELECT FROM teams t WHERE t.id = $2 AND t.organization_id = members.organization_id AND t.state = 'enabled'))
+  RETURNING id`;
+const MOVE_KEYS = `
+  UPDATE api_keys SET team_id = $2, version = version + 1 WHERE member_id = $1 AND state <> 'deleted' RETURNING id`;
+
+/** A user who signs in with a provider. */
+interface MappedUser {
+  readonly accountId: string;
+  readonly email: string;
+  readonly provider: SignInProvider;
+}
+
+/**
+ * Memberships in organizations and teams by the claims of a provider. Those that a person has assigned or ended stay,
+ * and owners stay owners. A provider withdraws only what it has assigned; the member's keys are then disabled.
+ */
+@Injectable()
+export class MappedMemberships {
+  private readonly logger = new Logger('Accounts');
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly notifications: Notifications,
+    private readonly audit: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  /** By name. */
+  organizations(): Promise<readonly MappableOrganization[]> {
+    return this.dataSource.query(LIST);
+  }
+
+  /** Takes effect with the next request. */
+  async apply(user: MappedUser, mapped: MappedAssignments): Promise<void> {
+    await actingAs(SYSTEM, () =>
+      this.dataSource.transaction(async (manager) => {
+        // Sign-ins of the same user wait for each other.
+        await manager.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [user.accountId]);
+        const before = await manager.query<Membership[]>(MEMBERSHIPS, [user.accountId]);
+        for (const rule of mapped.assigned)
+          if (rule.target === 'organization') await this.assign(user, rule, before, manager);
+        await this.withdraw(user, mapped, before, manager);
+        await this.assignTeams(user, mapped, manager);
+      }),
+    );
+  }
+
+  private async assign(
+    user: MappedUser,
+    { id: organizationId, detail: role }: ClaimRule,
+    before: readonly Membership[],
+    manager: EntityManager,
+  ): Promise<void> {
+    const member = before.find((one) => one.organizationId === organizationId);
+    if (member === undefined) return this.join(user, organizationId, role, manager);
+    if (member.roleSource === 'manual' || member.role === 'owner') return;
+    const isActive = member.state === 'active';
+    if (isActive && member.role === role && member.provider === user.provider.name) return;
+    await manager.query(CHANGE, [member.id, role, user.provider.name]);
+    if (!isActive) await this.record(user, `joined organization ${member.name} as ${role}`, manager);
+    else if (member.role !== role)
+      await this.record(user, `role in organization ${member.name} ${member.role} → ${role}`, manager);
+  }
+
+  private async join(user: MappedUser, organizationId: string, role: string, manager: EntityManager): Promise<void> {
+    const now = this.clock.now();
+    const values = [newId('mem', now), organizationId, user.accountId, role, user.provider.name, new Date(now)];
+    const joined = await manager.query<unknown[]>(JOIN, values);
+    if (joined.length > 0) return this.record(user, `joined organization ${organizationId} as ${role}`, manager);
+    this.logger.warn(`A rule of ${user.provider.name} names the organization ${organizationId}, which is gone`);
+  }
+
+  private async withdraw(
+    user: MappedUser,
+    { assigned, unreadable }: MappedAssignments,
+    before: readonly Membership[],
+    manager: EntityManager,
+  ): Promise<void> {
+    const kept = new Set([...assigned.map(targetOf), ...unreadable]);
+    for (const member of before) {
+      const isOfProvider = member.roleSource === 'provider' && member.provider === user.provider.name;
+      if (!isOfProvider || member.state !== 'active' || member.role === 'owner') continue;
+      if (kept.has(targetOf({ target: 'organization', id: member.organizationId }))) continue;
+      await manager.query(LEAVE, [member.id, this.clock.date()]);
+      await this.changeKeys(DISABLE_KEYS, [member.id], manager);
+      await this.record(user, `left organization ${member.name}; keys disabled`, manager);
+    }
+  }
+
+  private async assignTeams(
+    user: MappedUser,
+    { assigned, unreadable }: MappedAssignments,
+    manager: EntityManager,
+  ): Promise<void> {
+    const members = await manager.query<Membership[]>(MEMBERSHIPS, [user.accountId]);
+    for (const member of members) {
+      const target = targetOf({ target: 'team', id: member.organizationId });
+      const isManual = member.teamSource === 'manual' || member.provider !== user.provider.name;
+      if (member.state !== 'active' || isManual || unreadable.includes(target)) continue;
+      const teamId = assigned.find((rule) => targetOf(rule) === target)?.detail ?? null;
+      if (teamId === member.teamId) continue;
+      const [moved] = await manager.query<[unknown[], number]>(TEAM, [member.id, teamId]);
+      if (moved.length === 0) {
+        this.logger.warn(`A rule of ${user.provider.name} names the team ${String(teamId)}, which is gone`);
+        continue;
+      }
+      await this.changeKeys(MOVE_KEYS, [member.id, teamId], manager);
+      await this.record(user, `team in organization ${member.name} ${teamId ?? 'none'}`, manager);
+    }
+  }
+
+  private async changeKeys(sql: string, values: readonly unknown[], manager: EntityManager): Promise<void> {
+    const [keys] = await manager.query<[{ id: string }[], number]>(sql, [...values]);
+    for (const { id } of keys) await this.notifications.publish(TOPICS.key, { id }, manager);
+  }
+
+  private record({ accountId, email, provider }: MappedUser, line: string, manager: EntityManager): Promise<void> {
+    const object = { kind: 'account', id: accountId, name: email } as const;
+    const reason = `claims of ${provider.label}`;
+    return this.audit.record({ action: 'changed', object, lines: [line], reason }, manager);
+  }
+}
