@@ -82,9 +82,13 @@ const OWN = `
    WHERE m.account_id = $1 AND m.state = 'active' AND o.state <> 'deleted'
    ORDER BY o.id FOR NO KEY UPDATE OF o`;
 
-/** The team is part of the membership; a role is assigned again when the person returns. */
+/**
+ * The team is part of the membership; a role is assigned again when the person returns. Claims of a provider do not
+ * bring back who was removed.
+ */
 const END = `
-  UPDATE members SET state = 'left', left_at = now(), role = 'member', team_id = NULL, version = version + 1
+  UPDATE members SET state = 'left', left_at = now(), role = 'member', role_source = 'manual', team_id = NULL,
+         version = version + 1
    WHERE id = $1`;
 const END_OFFER = 'UPDATE organizations SET offered_to = NULL, offered_at = NULL WHERE offered_to = $1';
 

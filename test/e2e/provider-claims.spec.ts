@@ -1,4 +1,5 @@
 import { AccountService, AccountStatus, termsRevision } from '../../src/auth/index.js';
+import { Members } from '../../src/keys/organizations/index.js';
 import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import { useProvider } from '../support/provider-world.js';
@@ -182,7 +183,23 @@ describe('what the claims of a provider assign', () => {
       claims({ groups: ['staff'] });
       await signIn();
       expect(await members()).toEqual([{ role: 'member', team: null, state: 'active' }]);
-      expect((await auditOf(id)).length).toBeGreaterThanOrEqual(4);
+      const entries = await sql<{ action: string }>(
+        `SELECT action FROM audit_entries WHERE object_kind = 'member' AND object_owner = $1 ORDER BY id`,
+        organization,
+      );
+      expect(entries.map(({ action }) => action)).toEqual(['joined', 'changed', 'changed', 'removed', 'joined']);
+    });
+
+    it('does not bring back a member whom a person has removed', async () => {
+      claims({ groups: ['staff'] });
+      await registered();
+      const [{ id } = { id: '' }] = await sql<{ id: string }>(
+        'SELECT id FROM members WHERE organization_id = $1',
+        organization,
+      );
+      await world.relay.get(Members).remove({ id: organization, memberId: undefined }, id, { kind: 'disable' });
+      await signIn();
+      expect(await members()).toMatchObject([{ state: 'left' }]);
     });
 
     it('disables the keys of members who no longer belong', async () => {

@@ -2,8 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { type ClaimRule, type MappedAssignments, type SignInProvider, targetOf } from '../../auth/index.js';
 import { actingAs, AuditLog, SYSTEM } from '../../platform/audit/index.js';
-import { Notifications, TOPICS } from '../../platform/database/index.js';
 import { Clock, newId } from '../../platform/shared/index.js';
+import { MemberKeys, Memberships } from '../index.js';
 
 /** An organization that claims can assign, with its teams. */
 export interface MappableOrganization {
@@ -24,7 +24,6 @@ const LIST = `
 interface Membership {
   readonly id: string;
   readonly organizationId: string;
-  readonly name: string;
   readonly role: string;
   readonly roleSource: 'manual' | 'provider';
   readonly teamId: string | null;
@@ -34,9 +33,9 @@ interface Membership {
 }
 
 const MEMBERSHIPS = `
-  SELECT m.id, m.organization_id AS "organizationId", a.name, m.role, m.role_source AS "roleSource",
-         m.team_id AS "teamId", m.team_source AS "teamSource", m.state, m.provider
-    FROM members m JOIN accounts a ON a.id = m.organization_id WHERE m.account_id = $1 FOR NO KEY UPDATE OF m`;
+  SELECT id, organization_id AS "organizationId", role, role_source AS "roleSource", team_id AS "teamId",
+         team_source AS "teamSource", state, provider
+    FROM members WHERE account_id = $1 FOR NO KEY UPDATE`;
 /** With the organization's defaults for new members. */
 const JOIN = `
   INSERT INTO members (id, organization_id, account_id, role, role_source, team_source, provider, quota, daily_budget,
@@ -47,16 +46,19 @@ const JOIN = `
   RETURNING id`;
 const CHANGE = `
   UPDATE members SET role = $2, provider = $3, state = 'active', left_at = NULL, version = version + 1 WHERE id = $1`;
-const LEAVE = `UPDATE members SET state = 'left', left_at = $2, version = version + 1 WHERE id = $1`;
-const DISABLE_KEYS = `
-  UPDATE api_keys SET state = 'disabled', version = version + 1 WHERE member_id = $1 AND state = 'enabled' RETURNING id`;
+/** `Memberships.end` makes it manual, so that a person who was removed does not return at the next sign-in. */
+const WITHDRAWN = `UPDATE members SET role_source = 'provider' WHERE id = $1`;
 const TEAM = `
   UPDATE members SET team_id = $2, version = version + 1 WHERE id = $1
      AND ($2::text IS NULL OR EXISTS (
        SELECT FROM teams t WHERE t.id = $2 AND t.organization_id = members.organization_id AND t.state = 'enabled'))
   RETURNING id`;
-const MOVE_KEYS = `
-  UPDATE api_keys SET team_id = $2, version = version + 1 WHERE member_id = $1 AND state <> 'deleted' RETURNING id`;
+/** The user first, then organizations by ID, then their members: in the order of other changes. */
+const LOCK_USER = 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE';
+const LOCK_ORGANIZATIONS = `
+  SELECT FROM accounts
+   WHERE id = ANY ($2::text[]) OR id IN (SELECT organization_id FROM members WHERE account_id = $1)
+   ORDER BY id FOR NO KEY UPDATE`;
 
 /** A user who signs in with a provider. */
 interface MappedUser {
@@ -75,7 +77,8 @@ export class MappedMemberships {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly notifications: Notifications,
+    private readonly memberships: Memberships,
+    private readonly keys: MemberKeys,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -89,8 +92,9 @@ export class MappedMemberships {
   async apply(user: MappedUser, mapped: MappedAssignments): Promise<void> {
     await actingAs(SYSTEM, () =>
       this.dataSource.transaction(async (manager) => {
-        // Sign-ins of the same user wait for each other.
-        await manager.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [user.accountId]);
+        await manager.query(LOCK_USER, [user.accountId]);
+        const named = mapped.assigned.filter(({ target }) => target === 'organization').map(({ id }) => id);
+        await manager.query(LOCK_ORGANIZATIONS, [user.accountId, named]);
         const before = await manager.query<Membership[]>(MEMBERSHIPS, [user.accountId]);
         for (const rule of mapped.assigned)
           if (rule.target === 'organization') await this.assign(user, rule, before, manager);
@@ -112,16 +116,18 @@ export class MappedMemberships {
     const isActive = member.state === 'active';
     if (isActive && member.role === role && member.provider === user.provider.name) return;
     await manager.query(CHANGE, [member.id, role, user.provider.name]);
-    if (!isActive) await this.record(user, `joined organization ${member.name} as ${role}`, manager);
-    else if (member.role !== role)
-      await this.record(user, `role in organization ${member.name} ${member.role} → ${role}`, manager);
+    if (!isActive) return this.record(user, member, 'joined', [`role ${role}`], manager);
+    if (member.role === role) return;
+    await this.keys.invalidate({ memberId: member.id }, manager);
+    await this.record(user, member, 'changed', [`role ${member.role} → ${role}`], manager);
   }
 
   private async join(user: MappedUser, organizationId: string, role: string, manager: EntityManager): Promise<void> {
     const now = this.clock.now();
-    const values = [newId('mem', now), organizationId, user.accountId, role, user.provider.name, new Date(now)];
+    const id = newId('mem', now);
+    const values = [id, organizationId, user.accountId, role, user.provider.name, new Date(now)];
     const joined = await manager.query<unknown[]>(JOIN, values);
-    if (joined.length > 0) return this.record(user, `joined organization ${organizationId} as ${role}`, manager);
+    if (joined.length > 0) return this.record(user, { id, organizationId }, 'joined', [`role ${role}`], manager);
     this.logger.warn(`A rule of ${user.provider.name} names the organization ${organizationId}, which is gone`);
   }
 
@@ -136,9 +142,9 @@ export class MappedMemberships {
       const isOfProvider = member.roleSource === 'provider' && member.provider === user.provider.name;
       if (!isOfProvider || member.state !== 'active' || member.role === 'owner') continue;
       if (kept.has(targetOf({ target: 'organization', id: member.organizationId }))) continue;
-      await manager.query(LEAVE, [member.id, this.clock.date()]);
-      await this.changeKeys(DISABLE_KEYS, [member.id], manager);
-      await this.record(user, `left organization ${member.name}; keys disabled`, manager);
+      await this.memberships.end(member.id, manager);
+      await manager.query(WITHDRAWN, [member.id]);
+      await this.record(user, member, 'removed', ['keys disabled'], manager);
     }
   }
 
@@ -159,19 +165,19 @@ export class MappedMemberships {
         this.logger.warn(`A rule of ${user.provider.name} names the team ${String(teamId)}, which is gone`);
         continue;
       }
-      await this.changeKeys(MOVE_KEYS, [member.id, teamId], manager);
-      await this.record(user, `team in organization ${member.name} ${teamId ?? 'none'}`, manager);
+      await this.keys.moveToTeam({ memberId: member.id }, teamId, manager);
+      await this.record(user, member, 'changed', [`team ${member.teamId ?? 'none'} → ${teamId ?? 'none'}`], manager);
     }
   }
 
-  private async changeKeys(sql: string, values: readonly unknown[], manager: EntityManager): Promise<void> {
-    const [keys] = await manager.query<[{ id: string }[], number]>(sql, [...values]);
-    for (const { id } of keys) await this.notifications.publish(TOPICS.key, { id }, manager);
-  }
-
-  private record({ accountId, email, provider }: MappedUser, line: string, manager: EntityManager): Promise<void> {
-    const object = { kind: 'account', id: accountId, name: email } as const;
-    const reason = `claims of ${provider.label}`;
-    return this.audit.record({ action: 'changed', object, lines: [line], reason }, manager);
+  private record(
+    { email, provider }: MappedUser,
+    { id, organizationId: owner }: Pick<Membership, 'id' | 'organizationId'>,
+    action: string,
+    lines: readonly string[],
+    manager: EntityManager,
+  ): Promise<void> {
+    const object = { kind: 'member', id, name: email, owner } as const;
+    return this.audit.record({ action, object, lines, reason: `claims of ${provider.label}` }, manager);
   }
 }
