@@ -246,8 +246,7 @@ class DeletionForm {
   readonly confirm: string = '';
 }
 
-const isEmpty = ({ id: _, ...settings }: SharedForm): boolean =>
-  Object.values(settings).every((text) => text.trim() === '');
+const isEmpty = (form: SharedForm): boolean => Object.values({ ...form, id: '' }).every((text) => text.trim() === '');
 
 /** The account's own group is not named, so that the keys move with the account. */
 function changeOf(form: SharedForm, visitor: Visitor): SharedKeyChange {
