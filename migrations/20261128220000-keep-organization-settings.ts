@@ -1,12 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Settings of organizations, and their bills by member, which are read by period. */
+/** Settings of organizations; their bills, which are read by period; invitations, which every page asks for. */
 export class KeepOrganizationSettings20261128220000 implements MigrationInterface {
   readonly name = 'KeepOrganizationSettings20261128220000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(SECTIONS);
     await runner.query(BILLS);
+    await runner.query(INVITATIONS);
   }
 
   down(): Promise<void> {
@@ -26,3 +27,5 @@ const BILLS = `
   -- IDs of entries sort by time.
   CREATE INDEX ledger_line_parts_by_entry ON ledger_line_parts (account_id, entry_id);
 `;
+
+const INVITATIONS = `CREATE INDEX member_invitations_by_email ON member_invitations (email)`;

@@ -3,6 +3,7 @@ import { AccountPagesModule } from './account/index.js';
 import { AdminModule } from './admin/index.js';
 import { HomeModule } from './home/index.js';
 import { KeyPagesModule } from './keys/index.js';
+import { OrganizationPagesModule } from './organizations/index.js';
 import { PlaygroundModule } from './playground/index.js';
 import { RegistrationPagesModule } from './registration/index.js';
 import { SearchModule } from './search/index.js';
@@ -16,6 +17,7 @@ import { WalletPagesModule } from './wallet/index.js';
     UsagePagesModule,
     WalletPagesModule,
     KeyPagesModule,
+    OrganizationPagesModule,
     PlaygroundModule,
     HomeModule,
     SearchModule,

@@ -124,6 +124,11 @@ export class SessionService {
     await this.sessions.enter(sessionId, id ?? null);
   }
 
+  /** Right after creating or joining an organization, which the visitor of this request does not list yet. */
+  async enter({ sessionId }: Visitor, organizationId: string): Promise<void> {
+    await this.sessions.enter(sessionId, organizationId);
+  }
+
   /** Usable sessions, most recently seen first. */
   list(accountId: string): Promise<readonly Session[]> {
     return this.sessions.listOf(accountId, this.moment());

@@ -78,12 +78,15 @@ export const Allows = (...permissions: readonly [Permission, ...Permission[]]): 
 
 export const ALLOWS = 'switchboard:allows';
 
-/** Attributes changes by handlers of admin pages to their visitor. */
+/** For pages of organizations: changes are audited in the visitor's name. */
+export const Audited = (): ClassDecorator => UseInterceptors(ActingInterceptor) as ClassDecorator;
+
+/** Attributes changes to their visitor, who acts on what is not theirs alone. */
 @Injectable()
 class ActingInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
     const { visitor, ip } = visitIn(context.switchToHttp().getRequest<FastifyRequest>());
-    if (visitor === undefined) throw new Error('Administrators must be signed in.');
+    if (visitor === undefined) throw new Error('Who acts must be signed in.');
     const actor = { kind: 'account', accountId: visitor.accountId, name: visitor.email, ip } as const;
     return new Observable((subscriber) => actingAs(actor, () => next.handle().subscribe(subscriber)));
   }

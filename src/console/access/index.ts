@@ -5,6 +5,7 @@ export {
   Allows,
   ALLOWS,
   AccessModule,
+  Audited,
   BrowserSignIn,
   Administrator,
   NotAllowed,

@@ -8,5 +8,5 @@ export { type AssignableRole, type KeysOfLeaver, Members } from './members.servi
 export { type MemberFilter, type MemberName, MembersReader } from './members-reader.js';
 export { type TeamSettings, Teams } from './teams.service.js';
 export { InvitationGone, type MemberInvitation, MemberInvitations } from './member-invitations.js';
-export { type Bill, OrganizationBills } from './organization-bills.js';
+export { type Bill, type BillPart, OrganizationBills } from './organization-bills.js';
 export { OrganizationsModule } from './organizations.module.js';

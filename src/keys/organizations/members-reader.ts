@@ -81,6 +81,15 @@ const CONTACTS = `
    WHERE m.organization_id = $1 AND m.state = 'active' AND m.role IN ('owner', 'admin') AND a.state = 'enabled'
    ORDER BY m.role DESC, m.id LIMIT 5`;
 
+const COUNTS = `
+  SELECT (SELECT count(*)::int FROM members WHERE organization_id = $1 AND state = 'active') AS members,
+         (SELECT count(*)::int FROM teams WHERE organization_id = $1 AND state = 'enabled') AS teams,
+         count(*)::int AS keys, count(*) FILTER (WHERE member_id IS NULL)::int AS "serviceKeys"
+    FROM api_keys WHERE account_id = $1 AND state <> 'deleted'`;
+
+/** What belongs to an organization; keys include service keys, and neither includes deleted ones. */
+type Counts = Readonly<Record<'members' | 'teams' | 'keys' | 'serviceKeys', number>>;
+
 type MemberDetails = Omit<Member, 'team' | 'budgets' | 'maxKeys'> & {
   readonly teamId: string | null;
   readonly teamName: string | null;
@@ -124,6 +133,11 @@ export class MembersReader {
   /** Owner and admins. */
   contacts(organizationId: string): Promise<readonly MemberName[]> {
     return this.dataSource.query<MemberName[]>(CONTACTS, [organizationId]);
+  }
+
+  async counts(organizationId: string): Promise<Counts> {
+    const [counts] = await this.dataSource.query<Counts[]>(COUNTS, [organizationId]);
+    return counts ?? { members: 0, teams: 0, keys: 0, serviceKeys: 0 };
   }
 
   private async read(sql: string, values: unknown[]): Promise<readonly Member[]> {

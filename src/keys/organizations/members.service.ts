@@ -15,7 +15,7 @@ import {
   storedLimits,
 } from './organization-changes.js';
 import {
-  ChangedMeanwhile,
+  MemberChangedMeanwhile,
   type LimitRow,
   type Member,
   MemberNotFound,
@@ -139,11 +139,11 @@ export class Members {
   /**
    * Replaces budgets and the number of keys, all or none.
    * @param version of the member that the change is based on
-   * @throws ChangedMeanwhile, BudgetNotPossible naming the figures, and an error for an impossible number of keys
+   * @throws MemberChangedMeanwhile, BudgetNotPossible naming the figures, and an error for an impossible number of keys
    */
   setLimits(by: ActingMember, memberId: string, version: number, limits: MemberLimits): Promise<void> {
     return this.change(by, memberId, async (member, change) => {
-      if (member.version !== version) throw new ChangedMeanwhile('member');
+      if (member.version !== version) throw new MemberChangedMeanwhile('member');
       await this.record(member, change, await this.limits.write(member, limits, change));
     });
   }

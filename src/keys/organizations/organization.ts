@@ -122,7 +122,7 @@ export class CreationRestricted extends AppError {
 }
 
 /** Changed since it was read. */
-export class ChangedMeanwhile extends AppError {
+export class MemberChangedMeanwhile extends AppError {
   constructor(what: 'member' | 'team') {
     super('conflict', `This ${what} was changed while you edited it. Review the current values and save again.`);
   }

@@ -10,7 +10,7 @@ import {
   OrganizationChanges,
 } from './organization-changes.js';
 import {
-  ChangedMeanwhile,
+  MemberChangedMeanwhile,
   type LimitRow,
   LIMIT_COLUMNS,
   possibleName,
@@ -148,12 +148,12 @@ export class Teams {
   /**
    * Replaces all settings, effective within a second.
    * @param version of the team that the change is based on
-   * @throws TeamNotFound, ChangedMeanwhile, and as `create`
+   * @throws TeamNotFound, MemberChangedMeanwhile, and as `create`
    */
   update(by: ActingMember, id: string, version: number, settings: TeamSettings): Promise<void> {
     return this.changes.run(by, 'manage organization', async (change) => {
       const team = await this.find(id, change);
-      if (team.version !== version) throw new ChangedMeanwhile('team');
+      if (team.version !== version) throw new MemberChangedMeanwhile('team');
       // The wallet before keys, as calls lock them.
       const budgets = await this.limits.writeBudgets({ kind: 'team', ...team }, settings.budgets, change);
       const lines = [...(await this.write.update(team, settings, change)), ...budgets];
