@@ -56,6 +56,7 @@ import { CreateConversations20261128100000 } from './20261128100000-create-conve
 import { RecordTransports20261128120000 } from './20261128120000-record-transports.js';
 import { CreateSignInProviders20261128140000 } from './20261128140000-create-sign-in-providers.js';
 import { CreateOrganizations20261128200000 } from './20261128200000-create-organizations.js';
+import { CreateTokenIssuers20261128230000 } from './20261128230000-create-token-issuers.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -116,4 +117,5 @@ export const migrations = [
   RecordTransports20261128120000,
   CreateSignInProviders20261128140000,
   CreateOrganizations20261128200000,
+  CreateTokenIssuers20261128230000,
 ];

@@ -34,8 +34,10 @@ export {
   PendingIdentities,
 } from './providers/linked-identities.js';
 export type { ProviderIdentity } from './providers/openid-client.js';
+export { ProviderHttp } from './providers/provider-http.js';
 export { providerLink, ProviderSignIn, type ProvedIdentity } from './providers/provider-sign-in.js';
 export {
+  isLoopback,
   ProviderChangedMeanwhile,
   type SignInProvider,
   SignInProviders,

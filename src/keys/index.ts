@@ -34,6 +34,20 @@ export { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPage, type O
 export { OwnKeys, PAGE_KEYS } from './own-keys.service.js';
 export { InvalidKeyLimits } from './invalid-key-throttle.js';
 export { type KeyNotice, KeyNotices } from './watch/key-notices.js';
+export {
+  ACCOUNT_MATCHES,
+  DEFAULT_ALGORITHMS,
+  DEFAULT_LIFETIME_HOURS,
+  type NewTokenIssuer,
+  TOKEN_ALGORITHMS,
+  TOKEN_HOLDERS,
+  type TokenIssuer,
+  TokenIssuerChangedMeanwhile,
+  type TokenIssuerIdentity,
+  type TokenIssuerSettings,
+} from './token-issuers/token-issuer.js';
+export { IssuerKeyTimings } from './token-issuers/issuer-keys.js';
+export { type OrganizationChoice, TokenIssuers } from './token-issuers/token-issuers.service.js';
 export { KeyWatch, KeyWatchTimings } from './watch/key-watch.js';
 export { isImportable } from './credentials.js';
 export { networksOf } from './networks.js';

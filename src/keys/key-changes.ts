@@ -56,6 +56,12 @@ export class KeyChanges {
     return this.run(key, ({ id }, manager) => this.keys.setState(id, state, manager));
   }
 
+  /** Also a deleted key of a token's subject, which no one can create again. */
+  enable(id: string): Promise<void> {
+    const isRevived = ({ tokenIssuerId }: ApiKeyEntity): boolean => tokenIssuerId !== null;
+    return this.run(id, (_, manager) => this.keys.setState(id, 'enabled', manager), isRevived);
+  }
+
   /** Deletes all keys of an account in the transaction that deletes the account. Returns their number. */
   async deleteAllOf(accountId: string, manager: EntityManager): Promise<number> {
     const ids = await this.keys.deleteAllOf(accountId, manager);
@@ -126,11 +132,15 @@ export class KeyChanges {
     await this.budgets.set(id, name, limit, manager);
   }
 
-  private run<T>(key: KeyReference, work: (row: ApiKeyEntity, manager: EntityManager) => Promise<T>): Promise<T> {
+  private run<T>(
+    key: KeyReference,
+    work: (row: ApiKeyEntity, manager: EntityManager) => Promise<T>,
+    isRevived: (row: ApiKeyEntity) => boolean = () => false,
+  ): Promise<T> {
     return this.keys.transaction(async (manager) => {
       const row = await this.keys.lock(key, manager);
       if (!row) throw new KeyNotFound(typeof key === 'string' ? key : key.id);
-      if (row.state === 'deleted') throw new KeyIsDeleted(row.id);
+      if (row.state === 'deleted' && !isRevived(row)) throw new KeyIsDeleted(row.id);
       const result = await work(row, manager);
       await this.record(row, manager);
       await this.notifications.publish(TOPICS.key, { id: row.id }, manager);

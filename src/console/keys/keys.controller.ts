@@ -195,6 +195,7 @@ const rowOf = (key: OwnKey, timeZone: string, now: Date) => ({
   id: key.id,
   name: key.name,
   hint: key.hint,
+  isTokenKey: key.isTokenKey,
   group: key.group,
   used: key.used,
   limits: limitsOf(key),

@@ -26,7 +26,8 @@ export type IdPrefix =
   | 'aud'
   | 'top'
   | 'prb'
-  | 'ntc';
+  | 'ntc'
+  | 'iss';
 
 /** Bytes of a UUID. */
 const UUID_BYTES = 16;
