@@ -106,7 +106,7 @@ export class TokenVerifier {
     const isOfKey = KEY_ERRORS.some((type) => error instanceof type);
     if (!isOfKey) return error instanceof errors.JOSEError ? new TokenRefused(reasonFor(error)) : error;
     this.logger.warn(`A key of a token issuer is not usable: ${reasonOf(error)}`);
-    return new TokenRefused('the key that the JWT is signed with is not usable.');
+    return new TokenRefused('the JWT is signed with a key that is not usable.');
   }
 }
 
