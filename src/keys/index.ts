@@ -1,6 +1,6 @@
-// API keys: creation, import, changes, budgets and networks; authentication of a secret; the headers that carry a key;
-// the guard of /v1; throttling of invalid keys; notices of unusual use (watch/). `used` and `held` are written by
-// relay/billing.
+// API keys: creation, import, changes, budgets and networks; authentication of a secret, or of a JWT (token-issuers/);
+// the headers that carry a key; the guard of /v1; throttling of invalid keys; notices of unusual use (watch/). `used`
+// and `held` are written by relay/billing.
 export {
   type ApiKey,
   type CreatedApiKey,
@@ -38,9 +38,11 @@ export {
   ACCOUNT_MATCHES,
   DEFAULT_ALGORITHMS,
   DEFAULT_LIFETIME_HOURS,
+  type AccountMatch,
   type NewTokenIssuer,
   TOKEN_ALGORITHMS,
   TOKEN_HOLDERS,
+  type TokenHolder,
   type TokenIssuer,
   TokenIssuerChangedMeanwhile,
   type TokenIssuerIdentity,

@@ -24,7 +24,8 @@ export const tokenOf = (
   { privateKey, jwk: { alg, kid } }: IssuerKey,
   claims: Claims,
   header: Claims = {},
-): Promise<string> => new SignJWT(claims).setProtectedHeader({ alg, kid, typ: 'JWT', ...header } as JWTHeaderParameters).sign(privateKey);
+): Promise<string> =>
+  new SignJWT(claims).setProtectedHeader({ alg, kid, typ: 'JWT', ...header } as JWTHeaderParameters).sign(privateKey);
 
 export const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 

@@ -148,7 +148,13 @@ export class IssuerKeys {
 
   private async json(address: string, signal: AbortSignal): Promise<JsonObject> {
     const headers = { accept: 'application/json' };
-    const response = await this.http.fetch(address, { method: 'GET', headers, body: undefined, redirect: 'manual', signal });
+    const response = await this.http.fetch(address, {
+      method: 'GET',
+      headers,
+      body: undefined,
+      redirect: 'manual',
+      signal,
+    });
     if (response.status !== 200) throw new Error(`${new URL(address).host} responded with ${response.status}`);
     const body: unknown = await response.json();
     if (!isJsonObject(body)) throw new Error('the response is not a JSON object');

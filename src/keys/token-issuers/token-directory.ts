@@ -78,7 +78,9 @@ export class TokenDirectory {
     if (owner === undefined) throw new InvalidToken('the JWT is valid, but its subject has no account here.');
     if (known === undefined) return this.create(token, owner);
     if (!(await this.keys.isOf(hash, owner).catch(rethrow)))
-      throw new InvalidToken('the JWT’s subject now belongs to another account than its key. Contact an administrator.');
+      throw new InvalidToken(
+        'the JWT’s subject now belongs to another account than its key. Contact an administrator.',
+      );
     return known;
   }
 

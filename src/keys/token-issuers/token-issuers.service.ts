@@ -44,6 +44,11 @@ const ORGANIZATIONS = `
                        SELECT id, name FROM teams WHERE organization_id = o.id AND state = 'enabled') t ON true
    ORDER BY a.name, o.id, t.name NULLS FIRST`;
 
+const HAS_ORGANIZATION = `
+  SELECT FROM organizations o JOIN accounts a ON a.id = o.id AND a.state <> 'deleted'
+   WHERE o.id = $1 AND ($2::text IS NULL OR EXISTS (
+           SELECT FROM teams WHERE organization_id = o.id AND id = $2 AND state = 'enabled'))`;
+
 /** An organization, or a team of one. */
 export interface OrganizationChoice {
   readonly organizationId: string;
@@ -118,6 +123,7 @@ export class TokenIssuers implements OnModuleInit, OnModuleDestroy {
     const settings = [jwksUri ?? null, audience, algorithms, requiredClaims, maxLifetimeHours];
     const subject = [holder, matchedBy ?? null, claim, organizationId ?? null, teamId ?? null];
     await this.dataSource.transaction(async (manager) => {
+      await checkOrganization(added, manager);
       const rows = await manager.query<unknown[]>(INSERT, [id, name, issuer, ...settings, ...subject, now]);
       if (rows.length === 0)
         throw new InvalidTokenIssuer('audience', 'Enter another audience: this one is taken for the same issuer.');
@@ -177,6 +183,13 @@ export class TokenIssuers implements OnModuleInit, OnModuleDestroy {
     await this.audit.record({ action, object, lines }, manager);
     await this.notifications.publish(TOPICS.tokenIssuers, {}, manager);
   }
+}
+
+/** @throws InvalidTokenIssuer */
+async function checkOrganization({ organizationId, teamId }: NewTokenIssuer, manager: EntityManager): Promise<void> {
+  if (organizationId === undefined) return;
+  const rows = await manager.query<unknown[]>(HAS_ORGANIZATION, [organizationId, teamId ?? null]);
+  if (rows.length === 0) throw new InvalidTokenIssuer('organizationId', 'Choose an organization from the list.');
 }
 
 const issuerOf = ({ jwksUri, matchedBy, organizationId, teamId, ...row }: IssuerRow): TokenIssuer => ({

@@ -69,7 +69,9 @@ export class TokenKeys {
   async ownerOf(token: VerifiedToken): Promise<TokenOwner | undefined> {
     const { holder, organizationId, teamId } = token.issuer;
     if (holder === 'service')
-      return organizationId === undefined ? undefined : { accountId: organizationId, memberId: null, teamId: teamId ?? null };
+      return organizationId === undefined
+        ? undefined
+        : { accountId: organizationId, memberId: null, teamId: teamId ?? null };
     const accountId = await this.accountOf(token);
     if (accountId === undefined) return undefined;
     if (holder === 'account') return { accountId, memberId: null, teamId: null };

@@ -119,7 +119,11 @@ describe('TokenVerifier', () => {
     ['not valid yet', () => ({ nbf: now() + 61 }), 'not valid yet'],
     ['issued in the future', () => ({ iat: now() + 61 }), 'issued in the future'],
     ['valid too long', () => ({ exp: now() + 24 * HOUR + 1 }), 'longer than 24 hours'],
-    ['valid too long, without an issue time', () => ({ iat: undefined, exp: now() + 25 * HOUR }), 'longer than 24 hours'],
+    [
+      'valid too long, without an issue time',
+      () => ({ iat: undefined, exp: now() + 25 * HOUR }),
+      'longer than 24 hours',
+    ],
     ['no subject', () => ({ sub: undefined }), 'subject is missing'],
     ['a blank subject', () => ({ sub: '  ' }), 'subject is missing'],
     ['a subject with a line break', () => ({ sub: 'a\nb' }), 'subject is missing'],

@@ -63,9 +63,7 @@ export class TokenVerifier {
   /** Whether a token verified earlier still is: not expired, and neither its issuer nor the issuer's keys changed. */
   isCurrent({ issuer, keys, expiresAt }: Omit<VerifiedToken, 'subject' | 'verifiedEmail'>): boolean {
     const current = this.issuers.current(issuer.id);
-    return (
-      current?.revision === issuer.revision && expiresAt > this.clock.now() && this.keys.current(current) === keys
-    );
+    return current?.revision === issuer.revision && expiresAt > this.clock.now() && this.keys.current(current) === keys;
   }
 
   /** Before the signature is checked, to know with which keys. */
@@ -73,7 +71,8 @@ export class TokenVerifier {
     const issuers = typeof iss === 'string' ? this.issuers.ofIssuer(iss) : [];
     if (issuers.length === 0) throw new TokenRefused('the JWT\'s issuer ("iss") is not accepted here.');
     const issuer = issuers.find(({ audience }) => aud === audience || (Array.isArray(aud) && aud.includes(audience)));
-    if (issuer === undefined) throw new TokenRefused('the JWT is not meant for this server: "aud" is another audience.');
+    if (issuer === undefined)
+      throw new TokenRefused('the JWT is not meant for this server: "aud" is another audience.');
     return issuer;
   }
 
@@ -159,10 +158,11 @@ function verifiedToken(
   if (exp - iat > issuer.maxLifetimeHours * 3600)
     throw new TokenRefused(`the JWT is valid for longer than ${issuer.maxLifetimeHours} hours.`);
   for (const [name, value] of issuer.requiredClaims.map(claimIn))
-    if (!hasValue(claims[name], value)) throw new TokenRefused('the JWT lacks a claim that its issuer’s tokens must have.');
+    if (!hasValue(claims[name], value))
+      throw new TokenRefused('the JWT lacks a claim that its issuer’s tokens must have.');
   const subject = claims[issuer.claim];
   if (typeof subject !== 'string' || !SUBJECT.test(subject))
-    throw new TokenRefused('the claim with the JWT\'s subject is missing or invalid.');
+    throw new TokenRefused("the claim with the JWT's subject is missing or invalid.");
   const { email, email_verified: isVerified } = claims;
   const verifiedEmail = typeof email === 'string' && isVerified === true ? email : undefined;
   return { issuer, keys, subject, verifiedEmail, expiresAt: (exp + SKEW) * 1000 };

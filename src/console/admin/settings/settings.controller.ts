@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Module, Param, Post } from '@nestjs/common';
 import type { Visitor } from '../../../auth/index.js';
 import { ChannelsModule } from '../../../catalog/channels/index.js';
+import { KeysModule } from '../../../keys/index.js';
 import { MailModule } from '../../../platform/mail/index.js';
 import { SettingsModule } from '../../../platform/settings/index.js';
 import { RelayModule } from '../../../relay/index.js';
@@ -12,6 +13,7 @@ import { SectionFacts } from './section-facts.js';
 import { pathOf, SettingsPages } from './settings.pages.js';
 import { SignInProvidersController } from './sign-in-providers.controller.js';
 import { TestMail } from './test-mail.js';
+import { TokenIssuersController } from './token-issuers.controller.js';
 
 @Controller('admin/settings')
 @Administrator()
@@ -79,8 +81,8 @@ export class SettingsController {
 
 /** The settings pages, each with one section, and a test email. */
 @Module({
-  imports: [AccessModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
-  controllers: [SettingsController, SignInProvidersController],
+  imports: [AccessModule, ChannelsModule, KeysModule, MailModule, RelayModule, SettingsModule, UsageModule],
+  controllers: [SettingsController, SignInProvidersController, TokenIssuersController],
   providers: [SettingsPages, SectionFacts, TestMail, DefaultLimitPages],
 })
 export class SettingPagesModule {}
