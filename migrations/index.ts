@@ -58,6 +58,7 @@ import { CreateSignInProviders20261128140000 } from './20261128140000-create-sig
 import { CreateOrganizations20261128200000 } from './20261128200000-create-organizations.js';
 import { KeepOrganizationSettings20261128220000 } from './20261128220000-keep-organization-settings.js';
 import { ExtendSignInProviders20261128220500 } from './20261128220500-extend-sign-in-providers.js';
+import { CreateTokenIssuers20261128230000 } from './20261128230000-create-token-issuers.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -120,4 +121,5 @@ export const migrations = [
   CreateOrganizations20261128200000,
   KeepOrganizationSettings20261128220000,
   ExtendSignInProviders20261128220500,
+  CreateTokenIssuers20261128230000,
 ];

@@ -51,6 +51,7 @@ export {
   ruleResults,
   targetOf,
 } from './providers/claim-rules.js';
+export { ProviderHttp } from './providers/provider-http.js';
 export { ProviderLogout, ProviderSessions } from './providers/provider-sessions.js';
 export {
   providerLink,
@@ -62,6 +63,7 @@ export {
 } from './providers/provider-sign-in.js';
 export {
   type ClaimSettings,
+  isLoopback,
   ProviderChangedMeanwhile,
   type SignInProvider,
   SignInProviders,

@@ -29,6 +29,10 @@ export class ApiKeyEntity {
   @Column('text')
   readonly hint: string;
 
+  /** Null: a key with a secret. Otherwise its calls have a JWT of this issuer, which may be deleted. */
+  @Column('text', { name: 'token_issuer_id', nullable: true })
+  readonly tokenIssuerId: string | null;
+
   @Column('text', { default: 'enabled' })
   readonly state: KeyState;
 

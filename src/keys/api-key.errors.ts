@@ -12,6 +12,18 @@ export class InvalidToken extends AppError {
   }
 }
 
+/** Retrying helps once the database responds. */
+export class KeyNotChecked extends AppError {
+  constructor(cause: unknown) {
+    super(
+      'unavailable',
+      'The API key could not be checked because the database is not responding. Retry shortly.',
+      { retryAfterSeconds: 1 },
+      { cause },
+    );
+  }
+}
+
 /** Too many requests with invalid keys are already queued. */
 export class TooManyInvalidKeys extends AppError {
   constructor() {

@@ -10,6 +10,8 @@ import { type Caller, RefusedAddress, RefusedGroup, RefusedKey } from './caller.
 import { type Credentials, readCredentials } from './credentials.js';
 import { InvalidKeyThrottle } from './invalid-key-throttle.js';
 import { KeyDirectory } from './key-directory.js';
+import { TokenDirectory } from './token-issuers/token-directory.js';
+import { isToken } from './token-issuers/token-verifier.js';
 
 /** The caller of a key, and whether it is usable. */
 interface ExaminedCaller {
@@ -23,23 +25,26 @@ interface ExaminedCaller {
 export class KeyAuthenticator {
   constructor(
     private readonly directory: KeyDirectory,
+    private readonly tokens: TokenDirectory,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * The caller of the first known key; headers that cannot be parsed do not invalidate others.
+   * The caller of the first known key or valid token; headers that cannot be parsed do not invalidate others.
    * @param address client address
    * @throws RefusedKey when the key or its account is not usable now
    * @throws RefusedAddress when the key is not allowed from the address
    * @throws InvalidToken when there is no key or none is known
-   * @throws AppError `unavailable` when the database does not respond
+   * @throws AppError `unavailable` when the database does not respond, or the issuer of a token
    */
   async authenticate({ candidates, error }: Credentials, address: string): Promise<Caller> {
+    let refusal: InvalidToken | undefined;
     for (const secret of candidates) {
-      const caller = await this.directory.find(secret);
-      if (caller) return this.accept(caller, () => address);
+      const caller = await this.find(secret);
+      if (caller instanceof InvalidToken) refusal ??= caller;
+      else if (caller) return this.accept(caller, () => address);
     }
-    throw new InvalidToken(error);
+    throw refusal ?? new InvalidToken(error);
   }
 
   /** The caller of a request's headers, for connections that last longer than one request. @throws as `authenticate` */
@@ -52,7 +57,8 @@ export class KeyAuthenticator {
    * @throws RefusedKey, RefusedAddress
    */
   authenticateCached({ candidates: [first] }: Credentials, addressOf: () => string): Caller | undefined {
-    const caller = first === undefined ? undefined : this.directory.findCached(first);
+    if (first === undefined) return undefined;
+    const caller = (isToken(first) ? this.tokens : this.directory).findCached(first);
     return caller && this.accept(caller, addressOf);
   }
 
@@ -80,10 +86,11 @@ export class KeyAuthenticator {
   }
 
   /**
-   * The secret of the caller's key, from the request headers, where alone it exists.
+   * The secret of the caller's key, from the request headers, where alone it exists; for a JWT, one of its subject.
    * @throws InvalidToken when they do not contain it
    */
-  async secretOf({ keyId }: Caller, headers: IncomingHttpHeaders): Promise<Secret> {
+  async secretOf({ keyId, isTokenKey }: Caller, headers: IncomingHttpHeaders): Promise<Secret> {
+    if (isTokenKey) return this.tokens.secretOf(keyId);
     for (const secret of readCredentials(headers, []).candidates)
       if ((await this.directory.find(secret))?.keyId === keyId) return new Secret(secret);
     throw new InvalidToken();
@@ -107,6 +114,15 @@ export class KeyAuthenticator {
   async revoked(keyIds: readonly string[]): Promise<readonly RefusedKey[]> {
     const callers = await this.directory.lookAtAll(keyIds);
     return callers.flatMap((caller) => revocationOf(caller) ?? []);
+  }
+
+  /** @returns why a token is not accepted, instead of throwing it: another header may have a valid key */
+  private find(secret: string): Promise<Caller | InvalidToken | undefined> {
+    if (!isToken(secret)) return this.directory.find(secret);
+    return this.tokens.find(secret).catch((error: unknown) => {
+      if (error instanceof InvalidToken) return error;
+      throw error;
+    });
   }
 
   private examined(caller: Caller | undefined): ExaminedCaller | undefined {
@@ -138,7 +154,9 @@ export class KeyAuthenticator {
 
 /** Why a key is not usable because of its own state, or that of its account or member; undefined if it is. */
 function revocationOf(caller: Caller): RefusedKey | undefined {
-  const { keyState, accountState } = caller;
+  const { keyState, accountState, isTokenKey } = caller;
+  if (keyState === 'deleted' && isTokenKey)
+    return new RefusedKey('the API key of this token’s subject was deleted. Contact an administrator.', caller);
   if (keyState === 'deleted') return new RefusedKey('this API key was deleted. Use another one.', caller);
   if (keyState === 'disabled') return new RefusedKey('this API key is disabled. Enable it or use another one.', caller);
   if (accountState === 'deleted')

@@ -22,6 +22,7 @@ export type KeyColumns = Partial<
 interface DescribedKey {
   readonly accountId: string;
   readonly name: string;
+  readonly tokenIssuer: string | undefined;
   readonly group: string;
   /** Undefined: unlimited. */
   readonly quota: Nanos | undefined;
@@ -32,11 +33,12 @@ interface DescribedKey {
 
 type DescribedRow = Record<'accountId' | 'name' | 'group' | 'used' | 'held', string> & {
   quota: string | null;
+  tokenIssuer: string | null;
 } & LimitColumns;
 
 const DESCRIBE = `
   SELECT k.account_id AS "accountId", k.name, coalesce(k.group_name, a.group_name, 'default') AS "group",
-         k.quota, k.used, k.held,
+         CASE WHEN k.token_issuer_id IS NOT NULL THEN k.hint END AS "tokenIssuer", k.quota, k.used, k.held,
          k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute", k.concurrency
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
    WHERE k.id = $1`;
@@ -80,9 +82,9 @@ export class ApiKeyRepository {
   async describe(id: string): Promise<DescribedKey | undefined> {
     const [row] = await this.dataSource.query<DescribedRow[]>(DESCRIBE, [id]);
     if (!row) return undefined;
-    const { accountId, name, group, quota, used, held } = row;
+    const { accountId, name, tokenIssuer, group, quota, used, held } = row;
     const amounts = { quota: quota === null ? undefined : money(quota), used: money(used), held: money(held) };
-    return { accountId, name, group, ...amounts, limits: limitsIn(row) };
+    return { accountId, name, tokenIssuer: tokenIssuer ?? undefined, group, ...amounts, limits: limitsIn(row) };
   }
 
   /** Locked until the transaction ends; admission of the key's calls waits. */

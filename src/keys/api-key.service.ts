@@ -56,9 +56,9 @@ export class ApiKeyService {
     return rows.map((row) => apiKeyOf(row, budgets.get(row.id) ?? NO_BUDGETS));
   }
 
-  /** @throws KeyNotFound, KeyIsDeleted, as the following methods do */
+  /** Also a deleted key of a token's subject. @throws KeyNotFound, KeyIsDeleted, as the following methods do */
   enable(id: string): Promise<void> {
-    return this.changes.setState(id, 'enabled');
+    return this.changes.enable(id);
   }
 
   disable(id: string): Promise<void> {

@@ -66,7 +66,10 @@ export interface ApiKey {
   readonly id: string;
   readonly name: string;
   readonly state: KeyState;
+  /** The first and last characters of its secret, or the name of its token issuer. */
   readonly hint: string;
+  /** Its calls have a JWT instead of a secret. */
+  readonly isTokenKey: boolean;
   readonly quota: Nanos | undefined;
   readonly used: Nanos;
   readonly held: Nanos;
@@ -89,6 +92,8 @@ export type KeyLimits = Pick<ApiKey, 'limits' | 'networks'>;
 /** A key as its holder may see it: `GET /v1/key`. */
 export interface KeyDescription {
   readonly name: string;
+  /** Name of the issuer; undefined: a key with a secret. */
+  readonly tokenIssuer: string | undefined;
   readonly group: string;
   readonly quota: Nanos | undefined;
   readonly used: Nanos;
@@ -104,6 +109,7 @@ export const apiKeyOf = (row: ApiKeyEntity, budgets: KeyBudgets): ApiKey => ({
   name: row.name,
   state: row.state,
   hint: row.hint,
+  isTokenKey: row.tokenIssuerId !== null,
   quota: row.quota ?? undefined,
   used: row.used,
   held: row.held,

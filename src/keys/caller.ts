@@ -13,6 +13,8 @@ export interface Caller {
   readonly keyState: KeyState;
   /** Incremented by every change of the key; admission rejects callers that are older than the row. */
   readonly keyVersion: number;
+  /** Its calls have a JWT instead of a secret. */
+  readonly isTokenKey: boolean;
   /** Unix time in ms; undefined: never. */
   readonly expiresAt: number | undefined;
   readonly accountId: string;

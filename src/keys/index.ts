@@ -1,6 +1,6 @@
-// API keys: creation, import, changes, budgets and networks; authentication of a secret; the headers that carry a key;
-// the guard of /v1; throttling of invalid keys; notices of unusual use (watch/). `used` and `held` are written by
-// relay/billing.
+// API keys: creation, import, changes, budgets and networks; authentication of a secret, or of a JWT (token-issuers/);
+// the headers that carry a key; the guard of /v1; throttling of invalid keys; notices of unusual use (watch/). `used`
+// and `held` are written by relay/billing.
 export {
   type ApiKey,
   type CreatedApiKey,
@@ -48,6 +48,22 @@ export { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPage, type O
 export { OwnKeys, PAGE_KEYS } from './own-keys.service.js';
 export { InvalidKeyLimits } from './invalid-key-throttle.js';
 export { type KeyNotice, KeyNotices } from './watch/key-notices.js';
+export {
+  ACCOUNT_MATCHES,
+  DEFAULT_ALGORITHMS,
+  DEFAULT_LIFETIME_HOURS,
+  type AccountMatch,
+  type NewTokenIssuer,
+  TOKEN_ALGORITHMS,
+  TOKEN_HOLDERS,
+  type TokenHolder,
+  type TokenIssuer,
+  TokenIssuerChangedMeanwhile,
+  type TokenIssuerIdentity,
+  type TokenIssuerSettings,
+} from './token-issuers/token-issuer.js';
+export { IssuerKeyTimings } from './token-issuers/issuer-keys.js';
+export { type OrganizationChoice, TokenIssuers } from './token-issuers/token-issuers.service.js';
 export { KeyWatch, KeyWatchTimings } from './watch/key-watch.js';
 export { isImportable } from './credentials.js';
 export { networksOf } from './networks.js';

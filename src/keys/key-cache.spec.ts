@@ -6,6 +6,7 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   keyName: 'key',
   keyState: 'enabled',
   keyVersion: 1,
+  isTokenKey: false,
   expiresAt: undefined,
   accountId: 'acc_1',
   accountState: 'enabled',

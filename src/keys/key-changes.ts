@@ -58,6 +58,12 @@ export class KeyChanges {
     return this.run(key, ({ id }, manager) => this.keys.setState(id, state, manager));
   }
 
+  /** Also a deleted key of a token's subject, which no one can create again. */
+  enable(id: string): Promise<void> {
+    const isRevived = ({ tokenIssuerId }: ApiKeyEntity): boolean => tokenIssuerId !== null;
+    return this.run(id, (_, manager) => this.keys.setState(id, 'enabled', manager), isRevived);
+  }
+
   /** Deletes all keys of an account in the transaction that deletes the account. Returns their number. */
   async deleteAllOf(accountId: string, manager: EntityManager): Promise<number> {
     const ids = await this.keys.deleteAllOf(accountId, manager);
@@ -148,10 +154,14 @@ export class KeyChanges {
     return this.budgets.change({ kind: 'key', id: row.id }, before, change, manager);
   }
 
-  private run<T>(key: KeyReference, work: (row: ApiKeyEntity, manager: EntityManager) => Promise<T>): Promise<T> {
+  private run<T>(
+    key: KeyReference,
+    work: (row: ApiKeyEntity, manager: EntityManager) => Promise<T>,
+    isRevived: (row: ApiKeyEntity) => boolean = () => false,
+  ): Promise<T> {
     return this.keys.transaction((manager) =>
       this.within(manager, key, (row) => {
-        if (row.state === 'deleted') throw new KeyIsDeleted(row.id);
+        if (row.state === 'deleted' && !isRevived(row)) throw new KeyIsDeleted(row.id);
         return work(row, manager);
       }),
     );

@@ -2,15 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { AccountState } from '../auth/index.js';
 import { Batcher, DatabasePools, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
 import { limitsIn } from '../platform/limits/index.js';
-import { AppError, Clock, newId } from '../platform/shared/index.js';
+import { Clock, newId } from '../platform/shared/index.js';
+import { KeyNotChecked } from './api-key.errors.js';
 import { belongsTo, type Caller, type KeyState } from './caller.js';
 import { hashSecret, isImportable } from './credentials.js';
 import { Networks } from './networks.js';
 
 /** Everything a call needs to know about its key, in one row. */
 const SELECT_CALLERS = (keys: string): string => `
-  SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.member_id, k.models, k.strict, k.never_stores, k.secret_hash,
-         k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
+  SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.member_id, k.models, k.strict, k.never_stores,
+         k.secret_hash, k.token_issuer_id, k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
          a.requests_per_minute AS account_requests_per_minute, a.tokens_per_minute AS account_tokens_per_minute,
          a.concurrency AS account_concurrency, coalesce(k.group_name, a.group_name, 'default') AS group_name,
          a.state AS account_state, m.account_id AS member_account_id,
@@ -38,6 +39,7 @@ interface KeyRow {
   readonly strict: boolean;
   readonly never_stores: boolean;
   readonly secret_hash: Buffer;
+  readonly token_issuer_id: string | null;
   readonly networks: readonly string[] | null;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
@@ -86,6 +88,7 @@ const callerOf = (row: KeyRow): Caller => ({
   keyName: row.name,
   keyState: row.state,
   keyVersion: row.version,
+  isTokenKey: row.token_issuer_id !== null,
   expiresAt: row.expires_at?.getTime(),
   accountId: row.account_id,
   accountState: row.account_state,
@@ -150,12 +153,15 @@ export class KeyDirectory {
 
   /**
    * The caller of a secret, in any state; undefined if unknown.
-   * @throws AppError `unavailable` when the database does not respond
+   * @throws KeyNotChecked when the database does not respond
    */
   find(secret: string): Promise<Caller | undefined> {
     // Cannot be one of our keys, so the database is not asked.
-    if (!isImportable(secret)) return Promise.resolve(undefined);
-    const hash = hashSecret(secret);
+    return isImportable(secret) ? this.findByHash(hashSecret(secret)) : Promise.resolve(undefined);
+  }
+
+  /** The same for the stored hash. */
+  findByHash(hash: Buffer): Promise<Caller | undefined> {
     const name = hash.toString('base64');
     const cached = this.lookUp(name);
     if (cached) return Promise.resolve(cached.caller);
@@ -166,7 +172,12 @@ export class KeyDirectory {
 
   /** The same from the cache alone; also undefined if the secret is not cached. */
   findCached(secret: string): Caller | undefined {
-    return isImportable(secret) ? this.lookUp(hashSecret(secret).toString('base64'))?.caller : undefined;
+    return isImportable(secret) ? this.findCachedByHash(hashSecret(secret).toString('base64')) : undefined;
+  }
+
+  /** @param hash in base64 */
+  findCachedByHash(hash: string): Caller | undefined {
+    return this.lookUp(hash)?.caller;
   }
 
   /** Invalidates a key, for example when admission found its version outdated. */
@@ -176,7 +187,7 @@ export class KeyDirectory {
 
   /**
    * Reads the caller from the database and invalidates its cache entry; undefined if there is no such key.
-   * @throws AppError `unavailable` when the database does not respond
+   * @throws KeyNotChecked when the database does not respond
    */
   reload(keyId: string): Promise<Caller | undefined> {
     this.forget(keyId);
@@ -225,12 +236,7 @@ export class KeyDirectory {
 }
 
 function refuse(cause: unknown): never {
-  throw new AppError(
-    'unavailable',
-    'The API key could not be checked because the database is not responding. Retry shortly.',
-    { retryAfterSeconds: 1 },
-    { cause },
-  );
+  throw new KeyNotChecked(cause);
 }
 
 /** Cached result for a hash. No caller: the key is unknown. */

@@ -17,6 +17,11 @@ import { CallerRepository, KeyDirectory } from './key-directory.js';
 import { MemberKeys, Memberships } from './member-keys.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 import { OwnKeys } from './own-keys.service.js';
+import { IssuerKeys, IssuerKeyTimings } from './token-issuers/issuer-keys.js';
+import { TokenDirectory } from './token-issuers/token-directory.js';
+import { TokenIssuers } from './token-issuers/token-issuers.service.js';
+import { TokenKeys } from './token-issuers/token-keys.js';
+import { TokenVerifier } from './token-issuers/token-verifier.js';
 import { KeyNetworks } from './watch/key-networks.repository.js';
 import { KeyNotices } from './watch/key-notices.js';
 import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/key-watch.js';
@@ -42,6 +47,12 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
     CallerRepository,
     ApiKeyService,
     KeyDirectory,
+    TokenIssuers,
+    IssuerKeys,
+    IssuerKeyTimings,
+    TokenVerifier,
+    TokenKeys,
+    TokenDirectory,
     KeyAuthenticator,
     BearerStrategy,
     ApiKeyGuard,
@@ -66,6 +77,7 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
     ApiKeyGuard,
     KeyAuthenticator,
     KeyDirectory,
+    TokenIssuers,
     InvalidKeyThrottle,
   ],
 })

@@ -14,6 +14,7 @@ interface OwnKeyRow {
   readonly name: string;
   readonly state: KeyState;
   readonly hint: string;
+  readonly isTokenKey: boolean;
   readonly version: number;
   readonly member: string;
   readonly memberId: string | null;
@@ -43,7 +44,7 @@ const SELECT = (filter: string, order: string): string => `
            (SELECT max(d.last_at) FROM dropped_calls d WHERE d.key_id = k.id),
            (SELECT max(o.created_at) FROM open_calls o WHERE o.account_id = $1 AND o.key_id = k.id)) AS "lastUsedAt"
     FROM (
-      SELECT k.id, k.name, k.state, k.hint, k.version, k.group_name AS "groupName", g."group", k.models,
+      SELECT k.id, k.name, k.state, k.hint, k.token_issuer_id IS NOT NULL AS "isTokenKey", k.version, k.group_name AS "groupName", g."group", k.models,
              k.expires_at AS "expiresAt", k.strict, k.never_stores AS "neverStores", k.quota, k.used, k.held,
              k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute", k.concurrency, k.networks,
              k.created_at AS "createdAt", s.conditions, k.member_id AS "memberId", k.team_id AS "teamId",

@@ -36,11 +36,12 @@ export class KeyInfoController {
  * @param defaults default limits of keys
  */
 const renderKey = (
-  { name, group, quota, used, held, budgets, limits, wallet }: KeyDescription,
+  { name, tokenIssuer, group, quota, used, held, budgets, limits, wallet }: KeyDescription,
   defaults: Limits,
 ): JsonObject => ({
   object: 'key',
   name,
+  ...(tokenIssuer !== undefined && { token_issuer: tokenIssuer }),
   group,
   quota_usd: quota === undefined ? null : formatUsd(quota),
   used_usd: formatUsd(used),

@@ -1,4 +1,3 @@
-import { Transform } from 'class-transformer';
 import { IsIn, IsString, Matches, ValidateBy } from 'class-validator';
 import type { Visitor } from '../../auth/index.js';
 import { groupOfViewer } from '../../catalog/index.js';
@@ -14,7 +13,7 @@ import {
   nanos,
   startOfDay,
 } from '../../platform/shared/index.js';
-import { amountOf, countOf, type Form, type FormBody, IsAmount, IsCount } from '../web/index.js';
+import { amountOf, CheckboxList, countOf, type Form, type FormBody, IsAmount, IsCount } from '../web/index.js';
 
 const NO_LIMIT = 'Enter an amount in dollars, such as 25 or 1,000.50, or leave empty for no limit.';
 const CENT = nanos(10_000_000n);
@@ -27,9 +26,6 @@ const Rate = (): PropertyDecorator =>
     min: 1,
     max: LARGEST_LIMIT,
   });
-
-const CheckboxList = (): PropertyDecorator =>
-  Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value : [value ?? []].flat()));
 
 const CHECKED = 'yes';
 

@@ -266,6 +266,7 @@ const rowOf = (key: OwnKey, timeZone: string, now: Date) => ({
   id: key.id,
   name: key.name,
   hint: key.hint,
+  isTokenKey: key.isTokenKey,
   group: key.group,
   holder: key.member || 'Service key',
   used: key.used,

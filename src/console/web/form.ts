@@ -166,6 +166,10 @@ export const IsCount = ({ message, min, max }: CountRule): PropertyDecorator =>
 export const Trimmed = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value));
 
+/** The values of selected checkboxes of one name: browsers send none, one or several. */
+export const CheckboxList = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value : [value ?? []].flat()));
+
 /** A field with conflicting values. */
 export interface Difference {
   readonly label: string;

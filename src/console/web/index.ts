@@ -26,6 +26,7 @@ export {
   type FormBody,
   IsAmount,
   IsCount,
+  CheckboxList,
   Trimmed,
   typedAmount,
   typedCount,

@@ -174,6 +174,8 @@ export const TOPICS = {
   settings: 'settings',
   /** A cooldown of a channel or credential began or ended. */
   rest: 'rest',
+  /** An issuer of tokens was added, changed or deleted. */
+  tokenIssuers: 'token-issuers',
   /** Question: which of these variables are missing in a server's environment? */
   environment: 'environment',
   /** Question: does the channel with this name respond? */

@@ -31,7 +31,8 @@ export type IdPrefix =
   | 'org'
   | 'mem'
   | 'team'
-  | 'minv';
+  | 'minv'
+  | 'iss';
 
 /** Bytes of a UUID. */
 const UUID_BYTES = 16;

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Module, Param, Post } from '@nestjs/common';
 import type { Visitor } from '../../../auth/index.js';
 import { ChannelsModule } from '../../../catalog/channels/index.js';
+import { KeysModule } from '../../../keys/index.js';
 import { OnboardingModule } from '../../../keys/onboarding/index.js';
 import { MailModule } from '../../../platform/mail/index.js';
 import { SettingsModule } from '../../../platform/settings/index.js';
@@ -14,6 +15,7 @@ import { pathOf, SettingsPages } from './settings.pages.js';
 import { ProviderClaimsController } from './provider-claims.controller.js';
 import { SignInProvidersController } from './sign-in-providers.controller.js';
 import { TestMail } from './test-mail.js';
+import { TokenIssuersController } from './token-issuers.controller.js';
 
 @Controller('admin/settings')
 @Administrator()
@@ -81,8 +83,17 @@ export class SettingsController {
 
 /** The settings pages, each with one section, and a test email. */
 @Module({
-  imports: [AccessModule, ChannelsModule, MailModule, OnboardingModule, RelayModule, SettingsModule, UsageModule],
-  controllers: [SettingsController, SignInProvidersController, ProviderClaimsController],
+  imports: [
+    AccessModule,
+    ChannelsModule,
+    KeysModule,
+    MailModule,
+    OnboardingModule,
+    RelayModule,
+    SettingsModule,
+    UsageModule,
+  ],
+  controllers: [SettingsController, SignInProvidersController, ProviderClaimsController, TokenIssuersController],
   providers: [SettingsPages, SectionFacts, TestMail, DefaultLimitPages],
 })
 export class SettingPagesModule {}

@@ -17,6 +17,7 @@ export const SETTINGS_PATH = '/admin/settings';
 export const LIMITS_PATH = `${SETTINGS_PATH}/limits`;
 
 export const PROVIDERS_PATH = `${SETTINGS_PATH}/providers`;
+export const TOKEN_ISSUERS_PATH = `${SETTINGS_PATH}/token-issuers`;
 
 export const pathOf = (name: SectionName): string => `${SETTINGS_PATH}/${sectionOf(name).path}`;
 
@@ -25,6 +26,7 @@ export const settingsLinks = (path: string) =>
   [
     ...SECTION_NAMES.map((name) => ({ href: pathOf(name), label: sectionOf(name).title })),
     { href: PROVIDERS_PATH, label: 'Sign-in providers' },
+    { href: TOKEN_ISSUERS_PATH, label: 'Token issuers' },
     { href: LIMITS_PATH, label: 'Default limits' },
   ].map((link) => ({ ...link, current: link.href === path }));
 

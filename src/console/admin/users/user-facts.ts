@@ -37,6 +37,7 @@ export class UserFacts {
       id: key.id,
       name: key.name,
       hint: key.hint,
+      isTokenKey: key.isTokenKey,
       group: key.group,
       used: key.used,
       limits: limitsOf(key),

@@ -28,6 +28,7 @@ const aKey = (overrides: Partial<OwnKey> = {}): OwnKey => ({
   name: 'laptop',
   state: 'enabled',
   hint: 'sk-abc…wxyz',
+  isTokenKey: false,
   quota: undefined,
   used: nanos(0n),
   held: nanos(0n),

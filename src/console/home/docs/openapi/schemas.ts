@@ -37,29 +37,33 @@ const RESPONSES: Readonly<Record<string, Schema>> = {
     left_usd: usd('Neither used nor on hold.'),
     resets_at: text('Start of the next period, ISO 8601, UTC.'),
   }),
-  Key: closed({
-    object: { type: 'string', const: 'key' },
-    name: text(),
-    group: text('Model group that calls are billed under.'),
-    quota_usd: orNull('string', 'Null: no quota.'),
-    used_usd: usd(),
-    held_usd: usd('On hold for running calls.'),
-    quota_left_usd: orNull('string'),
-    budgets: closed({ daily: budgetOrNone, weekly: budgetOrNone, monthly: budgetOrNone }, 'Null: no such budget.'),
-    limits: closed(
-      {
-        requests_per_minute: count(),
-        tokens_per_minute: count('Prompt and response tokens.'),
-        concurrency: count('Concurrent calls.'),
-      },
-      'The key’s own limits, otherwise the defaults. Null: no limit.',
-    ),
-    wallet: closed({
-      balance_usd: usd('Including holds.'),
-      held_usd: usd(),
-      owed_usd: usd('Calls are rejected while it is not 0.'),
-    }),
-  }),
+  Key: closed(
+    {
+      object: { type: 'string', const: 'key' },
+      name: text(),
+      group: text('Model group that calls are billed under.'),
+      quota_usd: orNull('string', 'Null: no quota.'),
+      used_usd: usd(),
+      held_usd: usd('On hold for running calls.'),
+      quota_left_usd: orNull('string'),
+      budgets: closed({ daily: budgetOrNone, weekly: budgetOrNone, monthly: budgetOrNone }, 'Null: no such budget.'),
+      limits: closed(
+        {
+          requests_per_minute: count(),
+          tokens_per_minute: count('Prompt and response tokens.'),
+          concurrency: count('Concurrent calls.'),
+        },
+        'The key’s own limits, otherwise the defaults. Null: no limit.',
+      ),
+      wallet: closed({
+        balance_usd: usd('Including holds.'),
+        held_usd: usd(),
+        owed_usd: usd('Calls are rejected while it is not 0.'),
+      }),
+    },
+    undefined,
+    { token_issuer: text('Of a JWT; absent for a key with a secret.') },
+  ),
   CostLine: closed(
     {
       item: text('A token type, image_generation:CLASS, tool:NAME or request_fee.'),
