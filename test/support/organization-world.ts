@@ -78,7 +78,6 @@ export class OrganizationWorld {
     const tables = [
       'api_keys',
       'calls',
-      'ledger_entries',
       'top_ups',
       'key_notices',
       'stored_answers',
@@ -90,6 +89,7 @@ export class OrganizationWorld {
     );
     const whole = [
       `SELECT 'wallets', balance::text || held FROM wallets WHERE account_id = $1`,
+      `SELECT 'ledger_lines', t::text FROM ledger_lines t WHERE ledger_account LIKE '%' || $1`,
       `SELECT 'accounts', t::text FROM accounts t WHERE id = $1`,
       `SELECT 'organizations', t::text FROM organizations t WHERE id = $1`,
     ];
