@@ -69,9 +69,9 @@ export class AccountRepository {
     return (manager ?? this.dataSource.manager).existsBy(AccountEntity, { email });
   }
 
-  /** Oldest first. */
+  /** Oldest first, without organizations. */
   list(): Promise<readonly AccountEntity[]> {
-    return this.dataSource.getRepository(AccountEntity).find({ order: { id: 'ASC' } });
+    return this.dataSource.getRepository(AccountEntity).find({ where: { kind: 'person' }, order: { id: 'ASC' } });
   }
 
   /** IDs of enabled administrators, locked until the transaction ends. */

@@ -82,7 +82,7 @@ export class AccountService {
     return created;
   }
 
-  /** Oldest first. */
+  /** Users, oldest first. */
   async list(): Promise<readonly Account[]> {
     return (await this.accounts.list()).map(accountOf);
   }

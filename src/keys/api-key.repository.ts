@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { Owner } from '../auth/index.js';
+import { allows, type OrganizationRole, type Owner } from '../auth/index.js';
 import { type LimitColumns, type Limits, limitsIn } from '../platform/limits/index.js';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
@@ -29,18 +29,21 @@ interface DescribedKey {
   readonly used: Nanos;
   readonly held: Nanos;
   readonly limits: Limits;
+  readonly seesWallet: boolean;
 }
 
 type DescribedRow = Record<'accountId' | 'name' | 'group' | 'used' | 'held', string> & {
   quota: string | null;
   tokenIssuer: string | null;
+  kind: 'person' | 'organization';
+  role: OrganizationRole | null;
 } & LimitColumns;
 
 const DESCRIBE = `
   SELECT k.account_id AS "accountId", k.name, coalesce(k.group_name, a.group_name, 'default') AS "group",
-         CASE WHEN k.token_issuer_id IS NOT NULL THEN k.hint END AS "tokenIssuer", k.quota, k.used, k.held,
+         CASE WHEN k.token_issuer_id IS NOT NULL THEN k.hint END AS "tokenIssuer", k.quota, k.used, k.held, a.kind, m.role,
          k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute", k.concurrency
-    FROM api_keys k JOIN accounts a ON a.id = k.account_id
+    FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN members m ON m.id = k.member_id
    WHERE k.id = $1`;
 
 const DELETE_ALL = `
@@ -84,7 +87,16 @@ export class ApiKeyRepository {
     if (!row) return undefined;
     const { accountId, name, tokenIssuer, group, quota, used, held } = row;
     const amounts = { quota: quota === null ? undefined : money(quota), used: money(used), held: money(held) };
-    return { accountId, name, tokenIssuer: tokenIssuer ?? undefined, group, ...amounts, limits: limitsIn(row) };
+    const seesWallet = row.kind === 'person' || (row.role !== null && allows({ role: row.role }, 'view wallet'));
+    return {
+      accountId,
+      name,
+      tokenIssuer: tokenIssuer ?? undefined,
+      group,
+      ...amounts,
+      limits: limitsIn(row),
+      seesWallet,
+    };
   }
 
   /** Locked until the transaction ends; admission of the key's calls waits. */

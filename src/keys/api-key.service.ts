@@ -105,9 +105,10 @@ export class ApiKeyService {
   async describe(id: string): Promise<KeyDescription> {
     const key = await this.keys.describe(id);
     if (!key) throw new KeyNotFound(id);
-    const { accountId, ...description } = key;
+    const { accountId, seesWallet, ...description } = key;
     const budgets = await this.budgets.of([id]);
-    return { ...description, budgets: budgets.get(id) ?? NO_BUDGETS, wallet: await this.wallets.balanceOf(accountId) };
+    const wallet = seesWallet ? await this.wallets.balanceOf(accountId) : undefined;
+    return { ...description, budgets: budgets.get(id) ?? NO_BUDGETS, wallet };
   }
 
   private async store(key: NewApiKey, secret: string, manager?: EntityManager): Promise<CreatedApiKey> {

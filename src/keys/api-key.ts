@@ -101,7 +101,8 @@ export interface KeyDescription {
   readonly budgets: KeyBudgets;
   /** The key's own limits. */
   readonly limits: Limits;
-  readonly wallet: WalletBalance;
+  /** Undefined for service keys of an organization, and for members who may not see its balance. */
+  readonly wallet: WalletBalance | undefined;
 }
 
 export const apiKeyOf = (row: ApiKeyEntity, budgets: KeyBudgets): ApiKey => ({

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { OrganizationScope, Owner } from '../auth/index.js';
 import { AppError, type Nanos, nanos } from '../platform/shared/index.js';
+import { MEMBER_NAME } from '../usage/index.js';
 
 /** A team, and what it narrows; undefined: no restriction. */
 export interface KeyTeam {
@@ -43,10 +44,10 @@ const MEMBER = `
 const TEAMS = `SELECT id, name, models, groups FROM teams WHERE organization_id = $1 AND state = 'enabled'`;
 
 const MEMBERS = `
-  SELECT m.id, coalesce(nullif(p.name, ''), p.email) AS name
+  SELECT m.id, ${MEMBER_NAME} AS name
     FROM members m JOIN accounts p ON p.id = m.account_id
    WHERE m.organization_id = $1 AND (m.state = 'active' OR EXISTS (SELECT FROM api_keys k WHERE k.member_id = m.id))
-   ORDER BY m.state, lower(coalesce(nullif(p.name, ''), p.email)), m.id LIMIT 500`;
+   ORDER BY m.state, lower(${MEMBER_NAME}), m.id LIMIT 500`;
 
 const LEFT = `
   SELECT p.period, p.budget - coalesce(b.used + b.held, 0) AS "left"

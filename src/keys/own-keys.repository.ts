@@ -3,6 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Owner } from '../auth/index.js';
 import { limitsIn } from '../platform/limits/index.js';
 import { type Nanos, nanos } from '../platform/shared/index.js';
+import { MEMBER_NAME } from '../usage/index.js';
 import type { KeyState } from './caller.js';
 import { type KeyBudgets, NO_BUDGETS } from './budgets.js';
 import { BudgetsRepository } from './budgets.repository.js';
@@ -48,7 +49,7 @@ const SELECT = (filter: string, order: string): string => `
              k.expires_at AS "expiresAt", k.strict, k.never_stores AS "neverStores", k.quota, k.used, k.held,
              k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute", k.concurrency, k.networks,
              k.created_at AS "createdAt", s.conditions, k.member_id AS "memberId", k.team_id AS "teamId",
-             coalesce(nullif(p.name, ''), p.email, '') AS member
+             coalesce(${MEMBER_NAME}, '') AS member
         FROM api_keys k
         JOIN accounts a ON a.id = k.account_id
         LEFT JOIN members m ON m.id = k.member_id

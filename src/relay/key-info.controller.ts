@@ -49,11 +49,13 @@ const renderKey = (
   quota_left_usd: quota === undefined ? null : formatUsd(quota - used - held),
   budgets: renderBudgets(budgets),
   limits: renderLimits(ownOrDefault(limits, defaults)),
-  wallet: {
-    balance_usd: formatUsd(wallet.balance),
-    held_usd: formatUsd(wallet.held),
-    owed_usd: formatUsd(wallet.owed),
-  },
+  wallet: wallet
+    ? {
+        balance_usd: formatUsd(wallet.balance),
+        held_usd: formatUsd(wallet.held),
+        owed_usd: formatUsd(wallet.owed),
+      }
+    : null,
 });
 
 /**

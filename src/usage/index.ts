@@ -1,9 +1,11 @@
 // The usage log: call details and cost lines, lists, totals and rollups, CSV export, partitions and retention. Rows
 // are written by admission and settlement in relay/billing; the pages are in console/usage.
 export {
+  ACCOUNT_NAME,
   CALL_RESULTS,
   type CallOutcome,
   type CostLine,
+  MEMBER_NAME,
   type RecordedCall,
   RESULT_LABELS,
   RESULT_TONES,

@@ -20,6 +20,7 @@ import {
   type ListedCode,
   RedemptionCodeEntity,
 } from './redemption-code.js';
+import { ACCOUNT_NAME } from '../usage/index.js';
 import { type WalletBalance, WalletService } from './wallet.service.js';
 
 export type NewCodeRow = Pick<
@@ -30,7 +31,7 @@ export type NewCodeRow = Pick<
 /** Joins accounts for the names in the list. */
 const SELECT = `
   SELECT c.id, c.batch_id AS "batchId", c.amount, c.note, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
-         c.voided_at AS "voidedAt", c.redeemed_at AS "redeemedAt", a.email AS "redeemedBy", a.id AS "redeemedById"
+         c.voided_at AS "voidedAt", c.redeemed_at AS "redeemedAt", ${ACCOUNT_NAME} AS "redeemedBy", a.id AS "redeemedById"
     FROM redemption_codes c LEFT JOIN accounts a ON a.id = c.redeemed_by`;
 
 /** Oldest first. */

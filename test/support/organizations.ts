@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import type { OrganizationRole } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
+import { Notifications, TOPICS } from '../../src/platform/database/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
 import { PageVisitor } from './page-visitor.js';
@@ -79,13 +80,19 @@ export async function aKeyOf(
   organizationId: string,
   name: string,
   memberId?: string,
+  teamId?: string,
 ): Promise<{ id: string; secret: string }> {
-  const { id, secret } = await relay.get(ApiKeyService).create({ accountId: organizationId, name, memberId });
+  const { id, secret } = await relay.get(ApiKeyService).create({ accountId: organizationId, name, memberId, teamId });
   return { id, secret: secret.reveal() };
 }
 
-/** The person is no member from now on. */
-export const leave = (relay: RelayApp, memberId: string): Promise<unknown> =>
-  relay
-    .get(DataSource)
-    .query(`UPDATE members SET state = 'left', left_at = now(), role = 'member' WHERE id = $1`, [memberId]);
+/** The person is no member from now on; all processes know it. */
+export async function leave(relay: RelayApp, memberId: string): Promise<void> {
+  await relay.get(DataSource).transaction(async (manager) => {
+    const [[left]] = await manager.query<[[{ id: string }]]>(
+      `UPDATE members SET state = 'left', left_at = now(), role = 'member' WHERE id = $1 RETURNING organization_id AS id`,
+      [memberId],
+    );
+    await relay.get(Notifications).publish(TOPICS.account, left, manager);
+  });
+}

@@ -1,5 +1,6 @@
 import { ModulesContainer } from '@nestjs/core';
-import { type Access, ACCESS, RECENT_SIGN_IN } from '../../src/console/access/index.js';
+import type { Permission } from '../../src/auth/index.js';
+import { type Access, ACCESS, ALLOWS, RECENT_SIGN_IN } from '../../src/console/access/index.js';
 import { ApiKeyGuard } from '../../src/keys/index.js';
 import { CallGuard } from '../../src/relay/call.guard.js';
 import { SocketGuard } from '../../src/relay/websocket/socket.controller.js';
@@ -14,6 +15,8 @@ export interface Route {
   readonly name: string;
   readonly controller: string;
   readonly access: Access | undefined;
+  /** Of a page of the scope: what a role in an organization must allow, one of these. */
+  readonly allows: readonly Permission[] | undefined;
   /** Of the API: nobody gets by without a key. */
   readonly takesKey: boolean;
   /** Whether it asks for the password on a page of its own when the sign-in is not recent. */
@@ -39,13 +42,14 @@ export function routesOf(relay: RelayApp): Route[] {
       if (typeof handler !== 'function' || path === undefined) return [];
       const verb = METHODS[reported('method', handler) as number] ?? '?';
       const access = reported(ACCESS, handler, controller) as Access | undefined;
+      const allows = reported(ALLOWS, handler, controller) as readonly Permission[] | undefined;
       const guards = reported(GUARDS, handler, controller) as readonly unknown[] | undefined;
       const takesKey = KEY_GUARDS.some((guard) => guards?.includes(guard));
       const requiresRecentSignIn = reported(RECENT_SIGN_IN, handler) !== undefined;
       return [path].flat().map((own) => {
         const parts = [reported('path', controller), own].map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
         const name = `${verb} /${parts.filter(Boolean).join('/')}`;
-        return { name, controller: controller.name, access, takesKey, requiresRecentSignIn };
+        return { name, controller: controller.name, access, allows, takesKey, requiresRecentSignIn };
       });
     });
   });

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import {
+  ACCOUNT_NAME,
   type CallBackground,
   callBackgrounds,
   type CallOwner,
   type ChartScale,
   type Division,
   type LogPage,
+  MEMBER_NAME,
   type LogSort,
   type LogStart,
   missingCalls,
@@ -52,8 +54,8 @@ const KEYS = `
   SELECT id, name FROM api_keys WHERE account_id = $1 AND ($2::text IS NULL OR member_id = $2)
    ORDER BY state = 'deleted', lower(name), id LIMIT 500`;
 const MEMBERS = `
-  SELECT m.id, coalesce(nullif(p.name, ''), p.email) AS name FROM members m JOIN accounts p ON p.id = m.account_id
-   WHERE m.organization_id = $1 ORDER BY m.state, lower(coalesce(nullif(p.name, ''), p.email)), m.id LIMIT 500`;
+  SELECT m.id, ${MEMBER_NAME} AS name FROM members m JOIN accounts p ON p.id = m.account_id
+   WHERE m.organization_id = $1 ORDER BY m.state, lower(${MEMBER_NAME}), m.id LIMIT 500`;
 /** Dropped calls have no members. */
 const USED = `
   SELECT EXISTS (SELECT FROM calls WHERE account_id = $1 AND ($2::text IS NULL OR member_id = $2))
@@ -133,7 +135,7 @@ const ANY_CALL = 'SELECT EXISTS (SELECT FROM calls) OR EXISTS (SELECT FROM open_
 /** Organizations are found by their name. */
 const ACCOUNTS = `
   SELECT id, email, id = $1 OR lower(email) = lower($1) AS "isExact"
-    FROM (SELECT id, CASE kind WHEN 'organization' THEN name ELSE email END AS email FROM accounts) a
+    FROM (SELECT a.id, ${ACCOUNT_NAME} AS email FROM accounts a) a
    WHERE id = $1 OR email ILIKE $2 ORDER BY 3 DESC, lower(email), id LIMIT ${MAX_MATCHES + 1}`;
 
 /** The log of all accounts, for administrators. */

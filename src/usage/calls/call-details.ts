@@ -5,7 +5,7 @@ import type { Transport } from '../../protocols/contract/index.js';
 import type { Query } from '../time-limited-reads.js';
 import type { CallOwner } from '../usage-filter.js';
 import { CallLookup } from './call-lookup.js';
-import { MEMBER_NAME, type RecordedCall } from './recorded-call.js';
+import { ACCOUNT_NAME, MEMBER_NAME, type RecordedCall } from './recorded-call.js';
 
 /** A request to an upstream. Times in ms since its start; null: did not happen. */
 export interface CallAttempt {
@@ -139,7 +139,7 @@ interface DetailsRow {
 
 /** By IDs and times of a page of calls, to read few partitions. */
 const BACKGROUNDS = `
-  SELECT asked.id, c.account_id AS "accountId", coalesce(a.email, '') AS account,
+  SELECT asked.id, c.account_id AS "accountId", coalesce(${ACCOUNT_NAME}, '') AS account,
          t.upstream_status AS "upstreamStatus", c.upstream_cost AS "upstreamCost"
     FROM unnest($1::text[], $2::timestamptz[]) AS asked (id, at)
    CROSS JOIN LATERAL (

@@ -186,8 +186,11 @@ const COLUMNS: Readonly<Record<keyof RecordedCall, ColumnSql>> = {
   waits: ['c.waits', 'NULL::json'],
 };
 
-/** SQL expression for the display name of a member `m` with the account `p`. */
+/** SQL expression for the display name of a member with the account `p`. */
 export const MEMBER_NAME = `coalesce(nullif(p.name, ''), p.email)`;
+
+/** SQL expression for how lists name an account `a`: users by email address, organizations by name. */
+export const ACCOUNT_NAME = `CASE a.kind WHEN 'organization' THEN a.name ELSE a.email END`;
 
 /** A column of a call. */
 export type CallColumn = keyof RecordedCall;

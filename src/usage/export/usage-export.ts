@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import { DataSource } from 'typeorm';
 import { formatUsd } from '../../platform/shared/index.js';
 import {
+  ACCOUNT_NAME,
   type CallColumn,
   finishedColumns,
   MEMBER_NAME,
@@ -73,7 +74,7 @@ interface ExportRow extends StoredCall<(typeof EXPORTED)[number]> {
 
 const SELECT = `
   SELECT ${finishedColumns(EXPORTED)},
-         coalesce(CASE a.kind WHEN 'organization' THEN a.name ELSE a.email END, '') AS account,
+         coalesce(${ACCOUNT_NAME}, '') AS account,
          coalesce(${MEMBER_NAME}, '') AS member, coalesce(t.name, '') AS team, coalesce(k.name, '') AS key, c.upstream_report::text AS report,
          to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
     FROM calls c

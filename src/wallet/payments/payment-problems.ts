@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { actingAs, AuditLog, currentActor, SYSTEM } from '../../platform/audit/index.js';
 import { Clock, nanos, type Nanos, newId } from '../../platform/shared/index.js';
+import { ACCOUNT_NAME } from '../../usage/index.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';
 import { PROVIDER, type TopUpOrder } from './top-up.js';
 
@@ -17,7 +18,7 @@ const ADD = `
 /** Joins accounts for the addresses in the list. */
 const UNRESOLVED = `
   SELECT p.id, p.reference, p.top_up_id AS "topUpId", p.problem, p.found_at AS "foundAt", t.amount,
-         a.id AS "accountId", a.email
+         a.id AS "accountId", ${ACCOUNT_NAME} AS email
     FROM payment_problems p
     LEFT JOIN top_ups t ON t.id = p.top_up_id
     LEFT JOIN accounts a ON a.id = t.account_id AND a.state <> 'deleted'

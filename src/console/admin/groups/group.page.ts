@@ -8,6 +8,7 @@ import type { CatalogForm } from '../catalog-form.js';
 import { addressPart } from '../list-address.js';
 import { contentIn, contentRows, type GroupContent } from './group-content.js';
 import { multiplierIn, sampleCost } from '../models/model.page.js';
+import { ACCOUNT_NAME } from '../../../usage/index.js';
 
 /** How many members are listed by name; the rest are counted. */
 const NAMED = 10;
@@ -35,7 +36,7 @@ export class GroupMembers {
     const rows = await this.dataSource.query<(Members & { readonly name: string })[]>(`
       SELECT name, sum(users)::integer AS users, sum(keys)::integer AS keys FROM (
         SELECT coalesce(group_name, 'default') AS name, count(*) AS users, 0 AS keys
-          FROM accounts WHERE state <> 'deleted' GROUP BY 1
+          FROM accounts WHERE state <> 'deleted' AND kind = 'person' GROUP BY 1
         UNION ALL
         SELECT coalesce(k.group_name, a.group_name, 'default'), 0, count(*)
           FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.state <> 'deleted' GROUP BY 1
@@ -47,14 +48,14 @@ export class GroupMembers {
   async named(group: string): Promise<NamedMembers> {
     const [users, keys] = await Promise.all([
       this.dataSource.query<NamedMembers['users']>(
-        `SELECT id, email FROM accounts WHERE state <> 'deleted' AND coalesce(group_name, 'default') = $1
+        `SELECT id, email FROM accounts WHERE state <> 'deleted' AND kind = 'person' AND coalesce(group_name, 'default') = $1
           ORDER BY email LIMIT ${NAMED}`,
         [group],
       ),
       this.dataSource.query<NamedMembers['keys']>(
-        `SELECT k.name, a.id AS "accountId", a.email FROM api_keys k JOIN accounts a ON a.id = k.account_id
+        `SELECT k.name, a.id AS "accountId", ${ACCOUNT_NAME} AS email FROM api_keys k JOIN accounts a ON a.id = k.account_id
           WHERE k.state <> 'deleted' AND coalesce(k.group_name, a.group_name, 'default') = $1
-          ORDER BY k.name, a.email, k.id LIMIT ${NAMED}`,
+          ORDER BY k.name, 3, k.id LIMIT ${NAMED}`,
         [group],
       ),
     ]);

@@ -7,6 +7,7 @@ import { CallCounts } from '../../../platform/limits/index.js';
 import { Mailer } from '../../../platform/mail/index.js';
 import { nanos, type Nanos } from '../../../platform/shared/index.js';
 import {
+  ACCOUNT_NAME,
   type ChartScale,
   countCalls,
   ownShare,
@@ -23,7 +24,8 @@ import type { ChannelCooldown, ChannelCorrections, ChannelTrouble, NoticeConditi
 
 interface SpendingUser {
   readonly id: string;
-  readonly email: string;
+  /** Email address of a user, name of an organization. */
+  readonly name: string;
   readonly balance: Nanos;
 }
 
@@ -57,7 +59,7 @@ const CORRECTIONS = `
    WHERE billing_basis = 'corrected' AND created_at >= now() - interval '24 hours'
    GROUP BY channel ORDER BY calls DESC, channel`;
 const SPENDERS = `
-  SELECT a.id, a.email, coalesce(w.balance, 0) AS balance
+  SELECT a.id, ${ACCOUNT_NAME} AS name, coalesce(w.balance, 0) AS balance
     FROM accounts a LEFT JOIN wallets w ON w.account_id = a.id WHERE a.id = ANY ($1::text[])`;
 const CHANGES = 5;
 const NOTHING_READ = { changes: undefined, troubles: [], unsettled: 0, paymentProblems: 0, corrections: [] };
@@ -104,7 +106,7 @@ export class OverviewReader {
 
   private async traffic(query: Query, span: Span, scale: ChartScale): Promise<OverviewReading['traffic']> {
     const traffic = await readTraffic(query, span, scale);
-    const rows = await query<{ id: string; email: string; balance: string }>(SPENDERS, [
+    const rows = await query<{ id: string; name: string; balance: string }>(SPENDERS, [
       traffic.accounts.map(({ name }) => name),
     ]);
     const spenders = rows.map(({ balance, ...row }) => ({ ...row, balance: nanos(BigInt(balance)) }));

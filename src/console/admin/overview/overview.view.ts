@@ -180,10 +180,10 @@ const spendersOf = ({ accounts, spenders }: NonNullable<OverviewReading['traffic
   accounts.map(({ name: id, calls, charged }) => {
     const account = spenders.get(id);
     return {
-      name: account?.email ?? id,
+      name: account?.name ?? id,
       href: `/admin/users/${id}`,
       calls,
-      callsHref: `/admin/calls?user=${encodeURIComponent(account?.email ?? id)}${range === DAY.name ? '' : `&range=${range}`}`,
+      callsHref: `/admin/calls?user=${encodeURIComponent(account?.name ?? id)}${range === DAY.name ? '' : `&range=${range}`}`,
       charged: usd(charged),
       balance: account === undefined ? UNKNOWN : usd(account.balance),
     };

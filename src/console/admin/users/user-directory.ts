@@ -94,7 +94,7 @@ function pageSql(sort: UserSort | undefined, isBack: boolean): string {
   const [side, inner] = (order === 'DESC') === isBack ? ['>', 'ASC'] : ['<', 'DESC'];
   const place = sort === undefined ? `id ${side} $5` : `(${BALANCE}, id) ${side} ($7::bigint, $5)`;
   const select = SELECT(
-    `($1::text IS NULL OR email ILIKE $1 OR name ILIKE $1 OR id ILIKE $1)
+    `kind = 'person' AND ($1::text IS NULL OR email ILIKE $1 OR name ILIKE $1 OR id ILIKE $1)
      AND ($2::text IS NULL OR role = $2)
      AND ($3::text IS NULL OR coalesce(group_name, 'default') = $3)
      AND CASE WHEN $4::text IS NULL THEN state <> 'deleted' ELSE state = $4 END

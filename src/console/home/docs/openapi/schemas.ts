@@ -55,11 +55,17 @@ const RESPONSES: Readonly<Record<string, Schema>> = {
         },
         'The key’s own limits, otherwise the defaults. Null: no limit.',
       ),
-      wallet: closed({
-        balance_usd: usd('Including holds.'),
-        held_usd: usd(),
-        owed_usd: usd('Calls are rejected while it is not 0.'),
-      }),
+      wallet: {
+        oneOf: [
+          closed({
+            balance_usd: usd('Including holds.'),
+            held_usd: usd(),
+            owed_usd: usd('Calls are rejected while it is not 0.'),
+          }),
+          { type: 'null' },
+        ],
+        description: 'Null for service keys of an organization, and for members who may not see its balance.',
+      },
     },
     undefined,
     { token_issuer: text('Of a JWT; absent for a key with a secret.') },
