@@ -1,5 +1,5 @@
 import { AccountService, AccountStatus, termsRevision } from '../../src/auth/index.js';
-import { Members } from '../../src/keys/organizations/index.js';
+import { Memberships } from '../../src/keys/index.js';
 import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import { useProvider } from '../support/provider-world.js';
@@ -197,7 +197,7 @@ describe('what the claims of a provider assign', () => {
         'SELECT id FROM members WHERE organization_id = $1',
         organization,
       );
-      await world.relay.get(Members).remove({ id: organization, memberId: undefined }, id, { kind: 'disable' });
+      await accounts().within((manager) => world.relay.get(Memberships).end(id, manager));
       await signIn();
       expect(await members()).toMatchObject([{ state: 'left' }]);
     });
