@@ -93,7 +93,7 @@ const HOLDERS: readonly { readonly value: TokenHolder; readonly label: string }[
   { value: 'service', label: 'A service of an organization' },
 ];
 const MATCHES: readonly { readonly value: AccountMatch; readonly label: string }[] = [
-  { value: 'identity', label: 'Sign-in linked with the same issuer and subject' },
+  { value: 'identity', label: 'Linked sign-in' },
   { value: 'email', label: 'Verified email address' },
 ];
 const LABELS = {
