@@ -75,14 +75,7 @@ export class OrganizationWorld {
 
   /** Everything of the organization that a form could change. */
   async state(): Promise<string> {
-    const tables = [
-      'api_keys',
-      'calls',
-      'top_ups',
-      'key_notices',
-      'stored_answers',
-      'alert_settings',
-    ];
+    const tables = ['api_keys', 'calls', 'top_ups', 'key_notices', 'stored_answers', 'alert_settings'];
     const parts = tables.map((name) => `SELECT '${name}', t::text FROM ${name} t WHERE account_id = $1`);
     const own = ['members', 'teams', 'member_invitations'].map(
       (name) => `SELECT '${name}', t::text FROM ${name} t WHERE organization_id = $1`,

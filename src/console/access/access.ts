@@ -79,7 +79,7 @@ export const Allows = (...permissions: readonly [Permission, ...Permission[]]): 
 export const ALLOWS = 'switchboard:allows';
 
 /** For pages of organizations: changes are audited in the visitor's name. */
-export const Audited = (): ClassDecorator => UseInterceptors(ActingInterceptor) as ClassDecorator;
+export const Audited = (): ClassDecorator => UseInterceptors(ActingInterceptor);
 
 /** Attributes changes to their visitor, who acts on what is not theirs alone. */
 @Injectable()

@@ -28,9 +28,6 @@ export type IdPrefix =
   | 'top'
   | 'prb'
   | 'ntc'
-  | 'org'
-  | 'mem'
-  | 'team'
   | 'minv'
   | 'iss';
 
