@@ -204,8 +204,8 @@ describe('JWTs as API keys', () => {
     await sql(`UPDATE members SET state = 'left', left_at = now() WHERE id = $1`, [memberId]);
     const { id } = await onlyKey();
     await sql(`SELECT pg_notify('switchboard', $1)`, [JSON.stringify({ topic: 'key', payload: { id } })]);
-    await expectInBoth(bearer, 'suspended');
-    expect(await reasonOf(await token())).toContain('suspended');
+    await expectInBoth(bearer, 'may not use keys of this organization');
+    expect(await reasonOf(await token())).toContain('may not use keys of this organization');
   });
 
   it('of services are named by the claim of their issuer, and need its required claims', async () => {

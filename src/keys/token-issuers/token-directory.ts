@@ -73,7 +73,7 @@ export class TokenDirectory {
   private async callerOf(token: VerifiedToken, hash: Buffer): Promise<Caller> {
     const known = await this.directory.findByHash(hash);
     // Refused for its state, whatever the token names now.
-    if (known !== undefined && (known.keyState !== 'enabled' || known.accountState !== 'enabled')) return known;
+    if (known !== undefined && !isUsable(known)) return known;
     const owner = await this.keys.ownerOf(token).catch(rethrow);
     if (owner === undefined) throw new InvalidToken('the JWT is valid, but its subject has no account here.');
     if (known === undefined) return this.create(token, owner);
@@ -97,6 +97,9 @@ export class TokenDirectory {
     this.cache.set(name, token);
   }
 }
+
+const isUsable = ({ keyState, accountState, isMemberAllowed }: Caller): boolean =>
+  keyState === 'enabled' && accountState === 'enabled' && isMemberAllowed;
 
 function rethrow(cause: unknown): never {
   throw cause instanceof AppError ? cause : new KeyNotChecked(cause);

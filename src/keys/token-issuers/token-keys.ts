@@ -45,7 +45,7 @@ const BY_EMAIL = `
    WHERE email = $1 AND kind = 'person' AND state <> 'deleted' AND verified_at IS NOT NULL`;
 const MEMBER = `
   SELECT organization_id AS "accountId", id AS "memberId", team_id AS "teamId" FROM members
-   WHERE organization_id = $1 AND account_id = $2 AND state = 'active'`;
+   WHERE organization_id = $1 AND account_id = $2 AND may_use_keys(state, role)`;
 const BOUND = `SELECT account_id AS "accountId", member_id AS "memberId" FROM api_keys WHERE secret_hash = $1`;
 const COUNT = `
   SELECT count(*)::int AS count
