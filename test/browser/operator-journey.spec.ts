@@ -71,6 +71,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     const data = ['gpt-5.5', 'gpt-5.4-mini', 'house-model'].map((id) => ({ id, object: 'model' }));
     upstream.scriptNext(jsonAnswer(200, { object: 'list', data }), jsonAnswer(200, { object: 'list', data }));
     await page.goto('/');
+    await press('link', 'Set up this service');
     await press('link', 'Add models');
     await expectFine(operator, 'admin-add-models');
     await mouse.fill(page, 'API key', 'sk-upstream-secret-0123456789');

@@ -238,18 +238,6 @@ describe('the dashboard', () => {
     expect([setUp(true), setUp(false)]).toEqual([{ href: '/admin', label: 'Set up this service' }, false]);
   });
 
-  it.each([
-    [true, [], 'Add models'],
-    [true, [{ name: 'm', protocols: [], translates: false }], 'Make your first call'],
-    [false, [], 'Make your first call'],
-  ])(
-    'leads to models first when the reader is an administrator (%s) and none can be called: %j',
-    (isAdmin, models, next) => {
-      const view = dashboardView(input({ isAdmin, models, done: { funds: true, key: true, call: false } }));
-      expect(view.steps?.find(({ done }) => !done)?.title).toBe(next);
-    },
-  );
-
   it('shows new users three steps with one primary button', () => {
     const stepsOf = (setup: DashboardInput['done']) =>
       dashboardView(input({ done: setup })).steps?.map(({ title, done, ...step }) => [

@@ -116,15 +116,8 @@ const latestCall = (call: LoggedCall) => ({
 });
 
 /** Steps before the first call; the first that is not done has the primary button. */
-function steps({ done: { funds, key, call }, models, ...reader }: DashboardInput) {
-  const addModels = {
-    title: 'Add models',
-    text: 'Connect a provider with its API key, and choose its models.',
-    done: false,
-    action: { href: '/admin/models/add', label: 'Add models' },
-  };
+function steps({ done: { funds, key, call }, ...reader }: DashboardInput) {
   const all = [
-    ...(reader.isAdmin && models.length === 0 ? [addModels] : []),
     reader.mayPay && {
       title: 'Add funds',
       text: fundsText(reader),
