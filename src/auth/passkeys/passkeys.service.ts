@@ -7,6 +7,7 @@ import { PASSKEY_ADDED, PASSKEY_REMOVED } from '../mails/mail-text.js';
 import { LastSignInMethod } from '../providers/linked-identities.js';
 import { SecondFactorMails } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.service.js';
+import { PasswordPolicy } from '../sign-in/password-policy.js';
 import { AccountSuspended } from '../sign-in/sign-in.service.js';
 import { SecurityLog, type Visit, type Visitor } from '../visit.js';
 import type { ChallengeUse } from './passkey-challenges.js';
@@ -118,6 +119,7 @@ export class PasskeySignIn {
   constructor(
     private readonly ceremonies: PasskeyCeremonies,
     private readonly accounts: AccountRepository,
+    private readonly policy: PasswordPolicy,
     private readonly log: SecurityLog,
   ) {}
 
@@ -130,7 +132,7 @@ export class PasskeySignIn {
    * The account that the passkey signs in to.
    * @param response as JSON
    * @param accountId as of `options`
-   * @throws PasskeyRefused, AccountSuspended
+   * @throws PasskeyRefused, AccountSuspended, PasswordSignInIsOff
    */
   async check(response: string, visit: Visit, accountId?: string): Promise<Account> {
     const passkey = await this.verified(response, visit, accountId);
@@ -140,6 +142,8 @@ export class PasskeySignIn {
       this.log.refused('suspended', account.id, visit.ip);
       throw new AccountSuspended();
     }
+    // Users who must sign in with a provider cannot avoid it with a passkey.
+    if (accountId === undefined) await this.policy.check(account);
     return accountOf(account);
   }
 
