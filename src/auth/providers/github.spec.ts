@@ -11,14 +11,16 @@ describe('GitHub', () => {
   });
 
   it('has the endpoints of its documentation', () => {
-    expect(githubMetadata('https://github.com/')).toMatchObject({
+    expect(githubMetadata(new URL('https://github.com/'))).toMatchObject({
       authorization_endpoint: 'https://github.com/login/oauth/authorize',
       token_endpoint: 'https://github.com/login/oauth/access_token',
     });
   });
 
   const claims = (user: unknown, emails: unknown) =>
-    githubClaims((path) => Promise.resolve(path === '/user' ? user : emails));
+    githubClaims('https://github.com', ({ pathname }) =>
+      Promise.resolve(Response.json(pathname === '/user' ? user : emails)),
+    );
   const email = (address: string, primary: boolean, verified: boolean) => ({ email: address, primary, verified });
 
   it('identifies users by their numeric ID and primary address', async () => {

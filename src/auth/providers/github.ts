@@ -8,11 +8,11 @@ import type { ServerMetadata } from 'openid-client';
 /** Reads the profile and all email addresses. */
 export const GITHUB_SCOPE = 'read:user user:email';
 
-export const GITHUB_HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
+const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
 
 /** @param address `https://github.com`, or that of a GitHub Enterprise Server */
-export function githubMetadata(address: string): ServerMetadata {
-  const issuer = `${new URL(address).origin}/login/oauth`;
+export function githubMetadata({ origin }: URL): ServerMetadata {
+  const issuer = `${origin}/login/oauth`;
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
@@ -41,10 +41,13 @@ export interface GithubClaims {
   readonly preferred_username: string;
 }
 
-/** @param get reads a path of the API as JSON */
-export async function githubClaims(get: (path: string) => Promise<unknown>): Promise<GithubClaims> {
-  const { id, name, login }: Members = membersOf(await get('/user'));
-  const emails = await get('/user/emails?per_page=100');
+/** Requests a URL with the user's access token. */
+type Get = (url: URL, headers: Headers) => Promise<Response>;
+
+/** @param address as of `githubMetadata` @throws Error for responses other than 2xx */
+export async function githubClaims(address: string, get: Get): Promise<GithubClaims> {
+  const { id, name, login } = membersOf(await jsonAt(address, '/user', get));
+  const emails = await jsonAt(address, '/user/emails?per_page=100', get);
   const primary = (Array.isArray(emails) ? emails : []).map(membersOf).find((one) => one['primary'] === true);
   return {
     sub: Number.isSafeInteger(id) && Number(id) > 0 ? String(id) : '',
@@ -53,6 +56,13 @@ export async function githubClaims(get: (path: string) => Promise<unknown>): Pro
     name: textOf(name) || textOf(login),
     preferred_username: textOf(login),
   };
+}
+
+async function jsonAt(address: string, path: string, get: Get): Promise<unknown> {
+  const url = new URL(`${githubApi(address)}${path}`);
+  const response = await get(url, new Headers(HEADERS));
+  if (!response.ok) throw new Error(`${url.pathname} responded with status ${response.status}`);
+  return response.json();
 }
 
 interface Members {

@@ -3,7 +3,7 @@ import type { FetchImplementation, JWTVerifyGetKey } from 'jose';
 import type * as Openid from 'openid-client';
 import { AppError, Clock, codeOf, reasonOf, Secret } from '../../platform/shared/index.js';
 import type { Claims } from './claim-rules.js';
-import { GITHUB_HEADERS, GITHUB_SCOPE, githubApi, githubClaims, githubMetadata } from './github.js';
+import { GITHUB_SCOPE, githubClaims, githubMetadata } from './github.js';
 import { ProviderHttp } from './provider-http.js';
 import { isLoopback, type ProviderClient, type SignInProvider } from './sign-in-providers.js';
 
@@ -215,13 +215,9 @@ export class OpenidClient {
         pkceCodeVerifier: checks.verifier,
         expectedState: checks.state,
       });
-      const claims = await githubClaims(async (path) => {
-        const url = new URL(`${githubApi(provider.issuer)}${path}`);
-        const headers = new Headers(GITHUB_HEADERS);
-        const response = await openid.fetchProtectedResource(configuration, token, url, 'GET', undefined, headers);
-        if (!response.ok) throw new Error(`${url.pathname} responded with status ${response.status}`);
-        return response.json();
-      });
+      const claims = await githubClaims(provider.issuer, (url, headers) =>
+        openid.fetchProtectedResource(configuration, token, url, 'GET', undefined, headers),
+      );
       if (claims.sub === '') throw new TokenRefused('the user has no ID');
       const identity = identityOf({ iss: new URL(provider.issuer).origin, sub: claims.sub }, { ...claims });
       return { identity, claims: { ...claims }, authenticatedAt: undefined, sid: undefined, idToken: undefined };
@@ -265,10 +261,8 @@ export class OpenidClient {
   private async discovered(openid: OpenidPackage, provider: ProviderClient): Promise<Openid.Configuration> {
     const server = new URL(provider.issuer);
     const isPlain = server.protocol === 'http:' && isLoopback(server.hostname);
-    const metadata =
-      provider.kind === 'github'
-        ? githubMetadata(provider.issuer)
-        : await this.openidMetadata(openid, provider, server, isPlain);
+    const isGithub = provider.kind === 'github';
+    const metadata = isGithub ? githubMetadata(server) : await this.openidMetadata(openid, provider, server, isPlain);
     const configuration = configurationOf(openid, metadata, provider);
     configuration[openid.customFetch] = this.http.fetch;
     configuration.timeout = TIMEOUT_SECONDS;
@@ -312,10 +306,8 @@ export class OpenidClient {
 /** Of logout tokens. */
 const LOGOUT_TYPES = ['logout+jwt', 'application/logout+jwt', 'jwt'];
 
-const scopesOf = ({ kind, scopes }: ProviderClient): string => {
-  const least = kind === 'github' ? GITHUB_SCOPE : SCOPE;
-  return [...new Set(`${least} ${scopes}`.trim().split(' '))].join(' ');
-};
+const scopesOf = ({ kind, scopes }: ProviderClient): string =>
+  [...new Set(`${kind === 'github' ? GITHUB_SCOPE : SCOPE} ${scopes}`.trim().split(' '))].join(' ');
 
 /** Whether claims may be missing that UserInfo has. */
 const isIncomplete = (claims: Claims, { rules }: ProviderClient): boolean =>

@@ -70,8 +70,7 @@ export class PasskeySignInController {
     const path = localPath(next);
     try {
       const { id } = await this.passkeys.check(String(passkey), visit);
-      const signIn = { accountId: id, kept: remember !== undefined, next: path, providerSessionId: null };
-      await this.steps.begin(signIn, visit, reply);
+      await this.steps.begin({ accountId: id, kept: remember !== undefined, next: path }, visit, reply);
       return new Redirect(path);
     } catch (error) {
       return refusal(error, `/sign-in?next=${encodeURIComponent(path)}`);
