@@ -56,6 +56,8 @@ import { CreateConversations20261128100000 } from './20261128100000-create-conve
 import { RecordTransports20261128120000 } from './20261128120000-record-transports.js';
 import { CreateSignInProviders20261128140000 } from './20261128140000-create-sign-in-providers.js';
 import { CreateOrganizations20261128200000 } from './20261128200000-create-organizations.js';
+import { CreatePasskeys20261128210000 } from './20261128210000-create-passkeys.js';
+import { AddProviderKinds20261128210010 } from './20261128210010-add-provider-kinds.js';
 import { KeepOrganizationSettings20261128220000 } from './20261128220000-keep-organization-settings.js';
 import { ExtendSignInProviders20261128220500 } from './20261128220500-extend-sign-in-providers.js';
 import { CreateTokenIssuers20261128230000 } from './20261128230000-create-token-issuers.js';
@@ -119,6 +121,8 @@ export const migrations = [
   RecordTransports20261128120000,
   CreateSignInProviders20261128140000,
   CreateOrganizations20261128200000,
+  CreatePasskeys20261128210000,
+  AddProviderKinds20261128210010,
   KeepOrganizationSettings20261128220000,
   ExtendSignInProviders20261128220500,
   CreateTokenIssuers20261128230000,

@@ -13,7 +13,7 @@ const END_PROVIDER_SESSIONS = `
   DELETE FROM provider_sessions s USING linked_identities i
    WHERE i.account_id = $1 AND s.issuer = i.issuer AND s.subject = i.subject`;
 
-/** Everything that gives access to an account: sessions, passwords, pending proofs, linked identities. */
+/** Everything that gives access to an account: sessions, pending proofs, second factors, linked identities. */
 @Injectable()
 export class SignInMethods {
   constructor(
@@ -31,7 +31,7 @@ export class SignInMethods {
   async end({ id, email }: Pick<AccountEntity, 'id' | 'email'>, manager: EntityManager): Promise<void> {
     await this.signOut(id, manager);
     await this.verifications.deleteAllOf(id, email, manager);
-    await this.factors.delete(id, manager);
+    await this.factors.deleteAll(id, manager);
     await manager.query(END_PROVIDER_SESSIONS, [id]);
     await manager.query('DELETE FROM linked_identities WHERE account_id = $1', [id]);
   }

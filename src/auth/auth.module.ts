@@ -8,6 +8,10 @@ import { AccountEntity, AccountRepository } from './account.repository.js';
 import { AccountService } from './account.service.js';
 import { AccountMails, MailWriter } from './mails/account-mails.js';
 import { Passwords } from './passwords.js';
+import { PasskeyCeremonies } from './passkeys/passkey-ceremonies.js';
+import { PasskeyChallenges } from './passkeys/passkey-challenges.js';
+import { PasskeyRepository } from './passkeys/passkey.repository.js';
+import { Passkeys, PasskeySignIn } from './passkeys/passkeys.service.js';
 import { LinkedIdentities, PendingIdentities } from './providers/linked-identities.js';
 import { AccountMapping } from './providers/account-mapping.js';
 import { OpenidClient } from './providers/openid-client.js';
@@ -59,6 +63,8 @@ const PROVIDED = [
   ProviderSessions,
   ProviderLogout,
   PasswordPolicy,
+  Passkeys,
+  PasskeySignIn,
 ];
 
 @Module({
@@ -72,6 +78,9 @@ const PROVIDED = [
     FactorSecrets,
     SecondFactorMails,
     SecondFactorRepository,
+    PasskeyCeremonies,
+    PasskeyChallenges,
+    PasskeyRepository,
     OpenidClient,
     ProviderAttempts,
     ...PROVIDED,

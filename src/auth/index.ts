@@ -1,4 +1,4 @@
-// Accounts: email addresses, passwords, roles and states; sign-in providers; sessions; two-factor authentication; verification codes and
+// Accounts: email addresses, passwords, roles and states; sign-in providers; passkeys; sessions; two-factor authentication; verification codes and
 // links with their emails; throttling of attempts. Wallets and keys of an account are created by keys/onboarding.
 export {
   type Account,
@@ -25,6 +25,8 @@ export { codesLeft, type JoinInvitation, type MailText } from './mails/mail-text
 export { checkChoice, generatePassword, Passwords } from './passwords.js';
 export { OwnPassword, PasswordChange } from './sign-in/password-change.js';
 export { PasswordPolicy, PasswordSignInIsOff } from './sign-in/password-policy.js';
+export { type CreationOptions, PasskeyRefused, type RequestOptions } from './passkeys/passkey-ceremonies.js';
+export { Passkeys, PasskeySignIn } from './passkeys/passkeys.service.js';
 export {
   IdentityNotFound,
   IdentityTaken,
@@ -64,7 +66,9 @@ export {
 export {
   type ClaimSettings,
   isLoopback,
+  PROVIDER_KINDS,
   ProviderChangedMeanwhile,
+  type ProviderKind,
   type SignInProvider,
   SignInProviders,
   type TypedProvider,

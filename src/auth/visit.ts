@@ -48,6 +48,8 @@ export interface Visit {
   readonly theme: 'light' | 'dark' | undefined;
   readonly ip: string;
   readonly userAgent: string;
+  /** Of the requested address, with its port if it has one. */
+  readonly host: string;
   readonly requestId: string;
   /** Path and query of the request. */
   readonly url: string;
@@ -55,7 +57,14 @@ export interface Visit {
 
 /** Why access was refused. */
 export type RefusalReason =
-  'password' | 'code' | 'suspended' | 'operators only' | 'organization role' | 'foreign form' | 'form of other scope';
+  | 'password'
+  | 'code'
+  | 'passkey'
+  | 'suspended'
+  | 'operators only'
+  | 'organization role'
+  | 'foreign form'
+  | 'form of other scope';
 
 /**
  * Logs sign-ins, refusals and sign-outs. Accounts appear by ID; email addresses and input are never logged. Anonymous
@@ -88,6 +97,7 @@ export class SecurityLog {
 const MESSAGES: Readonly<Record<RefusalReason, string>> = {
   password: 'Sign-in failed: wrong email or password.',
   code: 'Sign-in failed: correct password, wrong two-factor code.',
+  passkey: 'Sign-in failed: passkey not accepted.',
   suspended: 'Sign-in failed: account suspended.',
   'operators only': 'Access denied: administrator role required.',
   'organization role': 'Access denied: not allowed by the role in the organization.',

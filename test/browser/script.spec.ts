@@ -50,6 +50,7 @@ describe('the script of pages', () => {
     theme: undefined,
     ip: '',
     userAgent: '',
+    host: 'relay.example',
     requestId: 'req_1',
     url,
   });

@@ -159,7 +159,7 @@ describe('sessions', () => {
   it('are over for their browser when they were ended elsewhere meanwhile, and not when the database fails', async () => {
     await sessions.start(ann, TOKEN, false, FROM);
     const { visitor } = (await sessions.find(TOKEN, FROM))!;
-    const visit = { ...FROM, visitor, csrf: '', theme: undefined, requestId: '', url: '/sign-out' };
+    const visit = { ...FROM, visitor, csrf: '', theme: undefined, host: '', requestId: '', url: '/sign-out' };
     const browser = app.get(BrowserSignIn, { strict: false });
     const query = (sql: string) => app.get(DataSource).query(sql);
     await query('ALTER TABLE accounts RENAME TO away');

@@ -3,6 +3,7 @@ import { BackupWorld, OLD_SECRET_KEY } from '../support/backups.js';
 import type { Outcome } from '../support/command-line.js';
 import { forgetSignIn } from '../support/operator-visit.js';
 import type { PageResponse, PageVisitor } from '../support/page-visitor.js';
+import { addPasskey, optionsAt, PasskeyAuthenticator } from '../support/passkey-authenticator.js';
 import { PASSWORD, useProvider } from '../support/provider-world.js';
 
 const FIELD = 'name="password"';
@@ -66,6 +67,23 @@ describe('sign-in with a password, turned off', () => {
     expect(text).toContain('Continue with Acme');
     await sql(`UPDATE accounts SET state = 'disabled' WHERE id = $1`, id);
     expect((await visitor().get('/sign-in')).text).toContain(FIELD);
+  });
+
+  it('is refused with a passkey instead of a password', async () => {
+    await account();
+    await turnOff(false);
+    const owner = visitor();
+    await owner.signIn(email(), PASSWORD);
+    const passkey = new PasskeyAuthenticator(world.relay.url);
+    await addPasskey(owner, passkey);
+    for (const isOff of [true, false]) {
+      await turnOff(isOff);
+      const browser = visitor();
+      await browser.get('/sign-in');
+      const options = await optionsAt(browser, '/sign-in/passkey/options');
+      await browser.post('/sign-in/passkey', { passkey: passkey.get(options) });
+      expect(await isSignedIn(browser)).toBe(!isOff);
+    }
   });
 
   it('tells nobody about it who does not know the password', async () => {

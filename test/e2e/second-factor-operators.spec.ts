@@ -3,8 +3,9 @@ import { AccountService, SecondFactors } from '../../src/auth/index.js';
 import { AccountDeletion, Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { OTHER_PASSWORD, PASSWORD, PUBLIC_URL, useAccountPages } from '../support/account-pages.js';
-import { turnOnSecondFactor } from '../support/authenticator.js';
+import { recoveryCodesIn, turnOnSecondFactor } from '../support/authenticator.js';
 import { forgetSignIn, operatorVisit, type OperatorVisit, OPERATOR_PASSWORD } from '../support/operator-visit.js';
+import { addPasskey, PasskeyAuthenticator } from '../support/passkey-authenticator.js';
 
 describe('administrators and two-factor authentication', () => {
   const pages = useAccountPages();
@@ -117,6 +118,20 @@ describe('administrators and two-factor authentication', () => {
       );
       await turnOnSecondFactor(other.browser);
       expect((await other.browser.get('/admin')).status).toBe(200);
+    });
+
+    it('counts passkeys', async () => {
+      const other = await operatorVisit(pages.relay);
+      await turnOnSecondFactor(operator.browser);
+      await need(true);
+      expect((await other.browser.get('/admin')).location).toBe('/account/second-factor');
+      expect((await other.browser.get('/account/second-factor')).text).toContain('href="/account/passkeys/new"');
+      const added = await addPasskey(other.browser, new PasskeyAuthenticator(PUBLIC_URL));
+      expect(recoveryCodesIn(added)).toHaveLength(10);
+      expect((await other.browser.get('/admin')).status).toBe(200);
+      expect((await operator.browser.get(`/admin/users/${other.accountId}`)).text).toContain(
+        'Two-factor authentication on',
+      );
     });
 
     it('follows the password change and the email verification', async () => {

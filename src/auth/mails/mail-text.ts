@@ -189,12 +189,47 @@ export const SECOND_FACTOR_OFF: MailTextBuilder = (product) => ({
   foot: NOT_YOU,
 });
 
+/** The app was turned off; passkeys stay. */
+export const APP_TURNED_OFF: MailTextBuilder = (product) => ({
+  subject: `Your authenticator app was removed from ${product}`,
+  heading: 'Your authenticator app was removed',
+  paragraphs: ['You now sign in with a passkey. Your recovery codes still work. All other sessions were signed out.'],
+  action: 'Change password',
+  foot: NOT_YOU,
+});
+
+/** @param name of the passkey */
+export const PASSKEY_ADDED =
+  (name: string): MailTextBuilder =>
+  (product) => ({
+    subject: `A passkey was added to your ${product} account`,
+    heading: 'A passkey was added',
+    paragraphs: [
+      `You can now sign in with the passkey “${name}”. With a password, you are asked for a second factor as well.`,
+    ],
+    action: 'Change password',
+    foot: 'Not you? Remove it under Account, change your password, and contact an administrator.',
+    manage: { label: 'Manage passkeys', path: '/account#passkeys' },
+  });
+
+/** @param name of the passkey */
+export const PASSKEY_REMOVED =
+  (name: string): MailTextBuilder =>
+  (product) => ({
+    subject: `A passkey was removed from your ${product} account`,
+    heading: 'A passkey was removed',
+    paragraphs: [`The passkey “${name}” no longer signs you in. All other sessions were signed out.`],
+    action: 'Change password',
+    foot: NOT_YOU,
+    manage: { label: 'Manage passkeys', path: '/account#passkeys' },
+  });
+
 /** Removed by an administrator. */
 export const SECOND_FACTOR_REMOVED: MailTextBuilder = (product) => ({
   subject: `Two-factor authentication was turned off for ${product}`,
   heading: 'Two-factor authentication was turned off',
   paragraphs: [
-    `An administrator of ${product} turned off two-factor authentication for your account. You now sign in with your password only. Your recovery codes no longer work, and all sessions were signed out.`,
+    `An administrator of ${product} turned off two-factor authentication for your account. You now sign in with your password only. Your passkeys and recovery codes no longer work, and all sessions were signed out.`,
     'You can turn it on again.',
   ],
   action: 'Change password',

@@ -49,7 +49,10 @@ const INSERT = `
   INSERT INTO linked_identities (id, account_id, issuer, subject, email, linked_at) VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (issuer, subject) DO NOTHING RETURNING id`;
 const DELETE = `DELETE FROM linked_identities WHERE account_id = $1 AND id = $2 RETURNING issuer`;
-const OTHERS = 'SELECT count(*)::int AS count FROM linked_identities WHERE account_id = $1 AND id <> $2';
+/** Other ways to sign in without a password. */
+const OTHERS = `
+  SELECT ((SELECT count(*) FROM linked_identities WHERE account_id = $1 AND id <> $2)
+          + (SELECT count(*) FROM passkeys WHERE account_id = $1))::int AS count`;
 
 /** Identities of providers and the accounts they sign in to. An identity is its issuer and subject, never an address. */
 @Injectable()

@@ -3,10 +3,11 @@ import type { FetchImplementation, JWTVerifyGetKey } from 'jose';
 import type * as Openid from 'openid-client';
 import { AppError, Clock, codeOf, reasonOf, Secret } from '../../platform/shared/index.js';
 import type { Claims } from './claim-rules.js';
+import { GITHUB_SCOPE, githubClaims, githubMetadata } from './github.js';
 import { ProviderHttp } from './provider-http.js';
 import { isLoopback, type ProviderClient, type SignInProvider } from './sign-in-providers.js';
 
-/** A user as a provider's verified ID token describes them. */
+/** A user as a provider's verified ID token, or GitHub's API, describes them. */
 export interface ProviderIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -26,7 +27,8 @@ export interface VerifiedResponse {
   readonly authenticatedAt: Date | undefined;
   /** The provider's ID of its session. */
   readonly sid: string | undefined;
-  readonly idToken: Secret;
+  /** Undefined: GitHub has none. */
+  readonly idToken: Secret | undefined;
 }
 
 /** What to ask the provider for. */
@@ -128,7 +130,8 @@ export class OpenidClient {
         redirect_uri: redirectUri,
         scope: scopesOf(provider),
         state: checks.state,
-        nonce: checks.nonce,
+        // Only ID tokens have one.
+        ...(provider.kind === 'openid' && { nonce: checks.nonce }),
         code_challenge: await openid.calculatePKCECodeChallenge(checks.verifier),
         code_challenge_method: 'S256',
         ...(isFresh && { prompt: 'login', max_age: '0' }),
@@ -143,6 +146,7 @@ export class OpenidClient {
    * @throws ProviderUnavailable, ProviderResponseRefused, ProviderSignInCanceled
    */
   response(provider: ProviderClient, callback: URL, checks: SignInChecks): Promise<VerifiedResponse> {
+    if (provider.kind === 'github') return this.githubResponse(provider, callback, checks);
     return this.talk(provider, async (openid, configuration) => {
       const tokens = await openid.authorizationCodeGrant(configuration, callback, {
         pkceCodeVerifier: checks.verifier,
@@ -204,6 +208,22 @@ export class OpenidClient {
     });
   }
 
+  /** GitHub says neither when the user authenticated nor in which session. */
+  private githubResponse(provider: ProviderClient, callback: URL, checks: SignInChecks): Promise<VerifiedResponse> {
+    return this.talk(provider, async (openid, configuration) => {
+      const { access_token: token } = await openid.authorizationCodeGrant(configuration, callback, {
+        pkceCodeVerifier: checks.verifier,
+        expectedState: checks.state,
+      });
+      const claims = await githubClaims(provider.issuer, (url, headers) =>
+        openid.fetchProtectedResource(configuration, token, url, 'GET', undefined, headers),
+      );
+      if (claims.sub === '') throw new TokenRefused('the user has no ID');
+      const identity = identityOf({ iss: new URL(provider.issuer).origin, sub: claims.sub }, { ...claims });
+      return { identity, claims: { ...claims }, authenticatedAt: undefined, sid: undefined, idToken: undefined };
+    });
+  }
+
   /** Checks that the package leaves to its callers. */
   private check({ iat, azp, sub }: Openid.IDToken, { clientId }: ProviderClient): void {
     if (iat > this.clock.now() / 1000 + SKEW) throw new TokenRefused('"iat" is in the future');
@@ -241,18 +261,29 @@ export class OpenidClient {
   private async discovered(openid: OpenidPackage, provider: ProviderClient): Promise<Openid.Configuration> {
     const server = new URL(provider.issuer);
     const isPlain = server.protocol === 'http:' && isLoopback(server.hostname);
-    const found = await openid.discovery(server, provider.clientId, undefined, openid.None(), {
-      [openid.customFetch]: this.http.fetch,
-      timeout: TIMEOUT_SECONDS,
-      ...(isPlain && { execute: [openid.allowInsecureRequests] }),
-    });
-    const configuration = configurationOf(openid, metadataOf(found.serverMetadata(), server), provider);
+    const isGithub = provider.kind === 'github';
+    const metadata = isGithub ? githubMetadata(server) : await this.openidMetadata(openid, provider, server, isPlain);
+    const configuration = configurationOf(openid, metadata, provider);
     configuration[openid.customFetch] = this.http.fetch;
     configuration.timeout = TIMEOUT_SECONDS;
     // The package would otherwise rely on TLS instead of the signature.
     openid.enableNonRepudiationChecks(configuration);
     if (isPlain) openid.allowInsecureRequests(configuration);
     return configuration;
+  }
+
+  private async openidMetadata(
+    openid: OpenidPackage,
+    { clientId }: ProviderClient,
+    server: URL,
+    isPlain: boolean,
+  ): Promise<Openid.ServerMetadata> {
+    const found = await openid.discovery(server, clientId, undefined, openid.None(), {
+      [openid.customFetch]: this.http.fetch,
+      timeout: TIMEOUT_SECONDS,
+      ...(isPlain && { execute: [openid.allowInsecureRequests] }),
+    });
+    return metadataOf(found.serverMetadata(), server);
   }
 
   /** The provider's key set. Fetched again for unknown keys, at most once in 30 seconds. */
@@ -275,7 +306,8 @@ export class OpenidClient {
 /** Of logout tokens. */
 const LOGOUT_TYPES = ['logout+jwt', 'application/logout+jwt', 'jwt'];
 
-const scopesOf = ({ scopes }: ProviderClient): string => [...new Set(`${SCOPE} ${scopes}`.trim().split(' '))].join(' ');
+const scopesOf = ({ kind, scopes }: ProviderClient): string =>
+  [...new Set(`${kind === 'github' ? GITHUB_SCOPE : SCOPE} ${scopes}`.trim().split(' '))].join(' ');
 
 /** Whether claims may be missing that UserInfo has. */
 const isIncomplete = (claims: Claims, { rules }: ProviderClient): boolean =>
@@ -306,6 +338,7 @@ function configurationOf(
 }
 
 const isSame = (one: ProviderClient, other: ProviderClient): boolean =>
+  one.kind === other.kind &&
   one.issuer === other.issuer &&
   one.clientId === other.clientId &&
   one.clientSecret.reveal() === other.clientSecret.reveal();
@@ -329,7 +362,7 @@ function metadataOf(found: Openid.ServerMetadata, server: URL): Openid.ServerMet
 const isTrue = (value: unknown): boolean => value === true || value === 'true';
 
 function identityOf(
-  { iss, sub }: Openid.IDToken,
+  { iss, sub }: Pick<Openid.IDToken, 'iss' | 'sub'>,
   { email, email_verified: verified, name }: Readonly<Record<string, unknown>>,
 ): ProviderIdentity {
   const isEmail = typeof email === 'string' && email.length <= MAX_EMAIL && !/\p{Cc}/u.test(email);

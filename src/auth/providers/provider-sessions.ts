@@ -71,7 +71,7 @@ export class ProviderSessions {
       issuer,
       subject,
       sid ?? null,
-      this.key.seal(idToken, id),
+      idToken === undefined ? '' : this.key.seal(idToken, id),
       expiresAt,
     ]);
     return id;

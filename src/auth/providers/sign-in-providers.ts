@@ -6,13 +6,18 @@ import { Config } from '../../platform/config/index.js';
 import { AppError, Clock, SealingKey, Secret, UnreadableSecret } from '../../platform/shared/index.js';
 import { checkRules, type ClaimRule, ruleText } from './claim-rules.js';
 
-/** An OpenID Connect provider that users can sign in with. */
+export const PROVIDER_KINDS = ['openid', 'github'] as const;
+export type ProviderKind = (typeof PROVIDER_KINDS)[number];
+
+/** A provider that users can sign in with: of OpenID Connect, or GitHub. */
 export interface SignInProvider {
+  /** Never changes. */
+  readonly kind: ProviderKind;
   /** In URLs, such as `google`; never changes. */
   readonly name: string;
   /** On buttons: `Google`. */
   readonly label: string;
-  /** Without `/.well-known/openid-configuration`. */
+  /** Without `/.well-known/openid-configuration`; of GitHub, its address. */
   readonly issuer: string;
   readonly clientId: string;
   /** Whether a verified email claim signs in to the account that has the address. */
@@ -31,7 +36,9 @@ export interface ProviderClient extends SignInProvider {
 }
 
 /** A provider as typed. */
-export interface TypedProvider extends Omit<SignInProvider, 'revision' | 'scopes' | 'rules'> {
+export interface TypedProvider extends Omit<SignInProvider, 'kind' | 'revision' | 'scopes' | 'rules'> {
+  /** Of a new one; default: `openid`. */
+  readonly kind?: ProviderKind;
   /** Empty: the stored one stays. */
   readonly clientSecret: Secret;
 }
@@ -58,13 +65,13 @@ class InvalidProvider extends AppError {
 
 type ProviderRow = SignInProvider & { readonly sealedSecret: string };
 
-const COLUMNS = `name, label, issuer, client_id AS "clientId", sealed_secret AS "sealedSecret",
+const COLUMNS = `kind, name, label, issuer, client_id AS "clientId", sealed_secret AS "sealedSecret",
                  links_by_email AS "linksByEmail", scopes, rules, revision`;
 const LIST = `SELECT ${COLUMNS} FROM sign_in_providers ORDER BY created_at, name`;
 const FIND = `SELECT ${COLUMNS} FROM sign_in_providers WHERE name = $1`;
 const INSERT = `
-  INSERT INTO sign_in_providers (name, label, issuer, client_id, sealed_secret, links_by_email, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING RETURNING name`;
+  INSERT INTO sign_in_providers (name, label, issuer, client_id, sealed_secret, links_by_email, created_at, kind)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (name) DO NOTHING RETURNING name`;
 const UPDATE = `
   UPDATE sign_in_providers SET label = $2, issuer = $3, client_id = $4, sealed_secret = $5, links_by_email = $6,
          revision = revision + 1 WHERE name = $1`;
@@ -119,10 +126,10 @@ export class SignInProviders {
   async add(provider: TypedProvider): Promise<void> {
     check(provider);
     if (provider.clientSecret.reveal() === '') throw new InvalidProvider('clientSecret', 'Enter the client secret.');
-    const { name, label, issuer, clientId, linksByEmail } = provider;
+    const { kind = 'openid', name, label, issuer, clientId, linksByEmail } = provider;
     const sealed = this.key.seal(provider.clientSecret, placeOf(provider));
     await this.dataSource.transaction(async (manager) => {
-      const values = [name, label, issuer, clientId, sealed, linksByEmail, this.clock.date()];
+      const values = [name, label, issuer, clientId, sealed, linksByEmail, this.clock.date(), kind];
       const added = await manager.query<unknown[]>(INSERT, values);
       if (added.length === 0)
         throw new InvalidProvider('name', 'Enter another name: this one is taken by another provider.');
@@ -136,9 +143,9 @@ export class SignInProviders {
    * @throws ProviderNotFound, ProviderChangedMeanwhile, AppError that names the field to correct
    */
   async change(provider: TypedProvider, revision: number): Promise<readonly string[]> {
-    check(provider);
     return this.dataSource.transaction(async (manager) => {
       const before = await this.row(provider.name, manager, 'FOR UPDATE');
+      check({ ...provider, kind: before.kind });
       if (before.revision !== revision) throw new ProviderChangedMeanwhile();
       const sealed = this.sealed(provider, before);
       const lines = differencesOf(before, provider, sealed);
@@ -212,7 +219,7 @@ const withoutSecret = ({ sealedSecret: _secret, ...provider }: ProviderRow): Sig
 
 const placeOf = ({ issuer, clientId }: Pick<SignInProvider, 'issuer' | 'clientId'>): string => `${issuer}\n${clientId}`;
 
-const factsOf = ({ label, issuer, clientId, linksByEmail }: Omit<TypedProvider, 'name' | 'clientSecret'>) => [
+const factsOf = ({ label, issuer, clientId, linksByEmail }: Omit<TypedProvider, 'kind' | 'name' | 'clientSecret'>) => [
   `name ${label}`,
   `issuer ${issuer}`,
   `client ID ${clientId}`,
@@ -250,13 +257,15 @@ const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const ONE_LINE = /^[^\p{Cc}]+$/u;
 
 /** @throws InvalidProvider */
-function check({ name, label, issuer, clientId }: TypedProvider): void {
+function check({ kind, name, label, issuer, clientId }: TypedProvider): void {
   if (!NAME.test(name) || name === 'new')
     throw new InvalidProvider('name', 'Enter up to 40 lower-case letters, digits and hyphens, such as google.');
   if (!ONE_LINE.test(label) || label.length > 60)
     throw new InvalidProvider('label', 'Enter a name of 1 to 60 characters, such as Google.');
   if (!isIssuer(issuer))
     throw new InvalidProvider('issuer', 'Enter an https:// address such as https://accounts.example.com.');
+  if (kind === 'github' && new URL(issuer).pathname !== '/')
+    throw new InvalidProvider('issuer', 'Enter https://github.com, or the address of your server without a path.');
   if (!ONE_LINE.test(clientId) || clientId.length > 500)
     throw new InvalidProvider('clientId', 'Enter the client ID that the provider shows.');
 }

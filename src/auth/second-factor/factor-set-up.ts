@@ -3,6 +3,7 @@ import { encode } from 'uqr';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock, Secret } from '../../platform/shared/index.js';
 import {
+  APP_TURNED_OFF,
   RECOVERY_CODES_REPLACED,
   SECOND_FACTOR_OFF,
   SECOND_FACTOR_ON,
@@ -116,8 +117,9 @@ export class OwnSecondFactor {
   async turnOff(visitor: Visitor, given: SignInFactors): Promise<void> {
     const { accountId, sessionId } = visitor;
     await this.confirm(visitor, given);
-    await this.factors.turnOff(accountId, sessionId);
-    await this.mails.notify(accountId, SECOND_FACTOR_OFF);
+    await this.factors.turnOffApp(accountId, sessionId);
+    const isOn = (await this.factors.of(accountId)) !== undefined;
+    await this.mails.notify(accountId, isOn ? APP_TURNED_OFF : SECOND_FACTOR_OFF);
   }
 
   /** @returns new recovery codes, which replace all others @throws as `turnOff` */
@@ -144,7 +146,7 @@ export class OwnSecondFactor {
   }
 }
 
-/** Removal by an administrator, for users who lost both app and recovery codes. */
+/** Removal by an administrator, for users who lost app, passkeys and recovery codes. */
 @Injectable()
 export class SecondFactorRemoval {
   constructor(
@@ -154,7 +156,7 @@ export class SecondFactorRemoval {
 
   /** Audited; the owner is notified by email. @throws AccountGone, SecondFactorIsOff */
   async remove(accountId: string): Promise<void> {
-    await this.factors.turnOff(accountId);
+    await this.factors.removeAll(accountId);
     await this.mails.notify(accountId, SECOND_FACTOR_REMOVED);
   }
 }

@@ -129,10 +129,10 @@ export class SecondFactorCheck {
     return { codesLeft };
   }
 
-  /** Undefined if it was turned off meanwhile. @throws CodesUnreadable */
+  /** Undefined without an app, also if it was turned off meanwhile. @throws CodesUnreadable */
   private async secretOf(accountId: string): Promise<Secret | undefined> {
     const factor = await this.factors.find(accountId);
-    if (factor === undefined) return undefined;
+    if (factor === undefined || factor.sealedSecret === null) return undefined;
     try {
       return this.secrets.openForAccount(factor.sealedSecret, accountId);
     } catch (error) {

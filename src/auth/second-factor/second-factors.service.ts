@@ -8,9 +8,12 @@ import { SessionService } from '../sessions/session.service.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 import { newRecoveryCodes, recoveryCodeHash, SecondFactorIsOff, SecondFactorIsOn } from './totp.js';
 
-/** An active second factor. */
+/** The active second factors of an account. */
 export interface SecondFactor {
   readonly since: Date;
+  /** Whether an authenticator app is set up. */
+  readonly hasApp: boolean;
+  readonly passkeys: number;
   /** Unused recovery codes. */
   readonly codesLeft: number;
 }
@@ -20,6 +23,9 @@ interface NewSecondFactor {
   readonly sealedSecret: string;
   readonly step: number;
 }
+
+/** Work in the transaction of a change. @returns the line of the audit log */
+type FactorWork = (manager: EntityManager) => Promise<string>;
 
 /**
  * Turns second factors on and off and manages recovery codes. Callers authorize. Each change signs the account out of
@@ -38,11 +44,13 @@ export class SecondFactors {
   /** Undefined: off. */
   async of(accountId: string): Promise<SecondFactor | undefined> {
     const row = await this.factors.find(accountId);
-    return row && { since: row.turnedOnAt, codesLeft: row.codesLeft };
+    if (row === undefined) return undefined;
+    const { turnedOnAt, sealedSecret, passkeys, codesLeft } = row;
+    return { since: turnedOnAt, hasApp: sealedSecret !== null, passkeys, codesLeft };
   }
 
   /**
-   * Turns it on; the step of the first code and all earlier ones are used up.
+   * Turns the app on; the step of the first code and all earlier ones are used up.
    * @param sessionId stays signed in
    * @returns recovery codes, which are not stored
    * @throws SecondFactorIsOn
@@ -61,18 +69,64 @@ export class SecondFactors {
   }
 
   /**
-   * Turns it off, for owners and (audited) for administrators.
-   * @param sessionId the owner's session, which stays signed in; undefined: all are signed out
+   * Turns the app off; passkeys stay.
+   * @param sessionId stays signed in
    * @throws AccountGone, SecondFactorIsOff
    */
-  turnOff(accountId: string, sessionId?: string): Promise<void> {
+  turnOffApp(accountId: string, sessionId: string): Promise<void> {
+    return this.remove(accountId, sessionId, async (manager) => {
+      if (!(await this.factors.deleteApp(accountId, manager))) throw new SecondFactorIsOff();
+      return 'second factor on → removed';
+    });
+  }
+
+  /** Removes app and passkeys, for administrators; signs out all browsers. @throws AccountGone, SecondFactorIsOff */
+  removeAll(accountId: string): Promise<void> {
+    return this.remove(accountId, undefined, async (manager) => {
+      if (!(await this.factors.deleteAll(accountId, manager))) throw new SecondFactorIsOff();
+      return 'second factor on → removed';
+    });
+  }
+
+  /**
+   * Adds a second factor to the locked account.
+   * @param work returns the line of the audit log
+   * @returns recovery codes if it is the first one; all other browsers are then signed out
+   * @throws AccountGone, and errors of the work
+   */
+  add(accountId: string, sessionId: string, work: FactorWork): Promise<readonly string[] | undefined> {
+    return this.change(accountId, async (manager) => {
+      const isOn = (await this.factors.find(accountId, manager)) !== undefined;
+      const line = await work(manager);
+      return { line, result: isOn ? undefined : await this.newCodes(accountId, sessionId, manager) };
+    });
+  }
+
+  /**
+   * Removes a second factor from the locked account, and signs out all other browsers.
+   * @param sessionId stays signed in; undefined: none
+   * @param work returns the line of the audit log
+   * @throws AccountGone, and errors of the work
+   */
+  remove(accountId: string, sessionId: string | undefined, work: FactorWork): Promise<void> {
+    return this.change(accountId, async (manager) => {
+      const line = await work(manager);
+      await this.factors.deleteUnusedCodes(accountId, manager);
+      await this.sessions.endAllOf(accountId, sessionId, manager);
+      return { line, result: undefined };
+    });
+  }
+
+  private change<T>(
+    accountId: string,
+    work: (manager: EntityManager) => Promise<{ readonly line: string; readonly result: T }>,
+  ): Promise<T> {
     return this.factors.transaction(async (manager) => {
       const account = await this.accounts.lock(accountId, manager);
-      if (account === null) throw new AccountGone();
-      if (!(await this.factors.delete(accountId, manager))) throw new SecondFactorIsOff();
-      await this.sessions.endAllOf(accountId, sessionId, manager);
-      const lines = ['second factor on → removed'];
-      await this.audit.record({ action: 'changed', object: accountObject(account), lines }, manager);
+      if (account === null || account.state === 'deleted') throw new AccountGone();
+      const { line, result } = await work(manager);
+      await this.audit.record({ action: 'changed', object: accountObject(account), lines: [line] }, manager);
+      return result;
     });
   }
 

@@ -43,7 +43,8 @@ const FIND = `
          s.confirmed_at AS "confirmedAt", a.password_is_temporary AS "passwordIsTemporary",
          a.password_hash IS NOT NULL AS "hasPassword", s.provider_session_id IS NOT NULL AS "beganAtProvider",
          a.group_name AS "groupName", a.time_zone AS "timeZone", a.verified_at AS "verifiedAt",
-         EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor",
+         (EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id)
+          OR EXISTS (SELECT FROM passkeys p WHERE p.account_id = a.id)) AS "hasSecondFactor",
          s.organization_id AS "organizationId", m.memberships
     FROM sessions s
     JOIN accounts a ON a.id = s.account_id

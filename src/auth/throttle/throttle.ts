@@ -130,6 +130,8 @@ export const ALLOWANCES = {
   'provider-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   /** Invalid logout tokens, per network: checking one can fetch the provider's keys. */
   'logout-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** Uses and registrations of passkeys begun and not completed, per network. */
+  'passkey-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   /** Emails to one address that anyone can request. */
   'mail-to-address': { limit: 5, windowMs: 60 * MINUTE_MS, blockMs: 15 * MINUTE_MS },
   /** Emails requested by one network. */

@@ -136,12 +136,14 @@ class VisitGuard implements CanActivate {
 
   private async visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
     const { token, theme, flash } = this.cookies.read(request.headers.cookie);
-    const from = { ip: addressOf(request), userAgent: request.headers['user-agent'] ?? '' };
+    const { 'user-agent': userAgent = '', host = '' } = request.headers;
+    const from = { ip: addressOf(request), userAgent };
     const session = token === undefined ? undefined : await this.sessions.find(token, from);
     const known = token ?? this.cookies.newToken();
     if (token === undefined) this.cookies.setToken(reply, known);
     const visit = {
       ...from,
+      host,
       visitor: session?.visitor,
       csrf: this.forms.tokenFor(known),
       theme,

@@ -1,6 +1,6 @@
 import { Controller, Get, Injectable, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AccountService, LinkedIdentities, SecondFactors, SessionService, type Visitor } from '../../auth/index.js';
+import { AccountService, SessionService, type Visitor } from '../../auth/index.js';
 import { AlertPreferences } from '../../keys/alerts/index.js';
 import { type OwnKey, OwnKeys, renderBudgets } from '../../keys/index.js';
 import { renderLimits } from '../../platform/limits/index.js';
@@ -9,6 +9,7 @@ import { UsageExport } from '../../usage/index.js';
 import { AllowanceService, WalletService } from '../../wallet/index.js';
 import { SignedIn } from '../access/index.js';
 import { CurrentVisitor, sendCsv, sendJson } from '../web/index.js';
+import { SignInMethodViews } from './provider-sign-in.controller.js';
 
 /** Before any call. */
 const BEGINNING = new Date(0);
@@ -18,18 +19,16 @@ const BEGINNING = new Date(0);
 export class AccountFacts {
   constructor(
     private readonly accounts: AccountService,
-    private readonly factors: SecondFactors,
+    private readonly methods: SignInMethodViews,
     private readonly sessions: SessionService,
     private readonly alerts: AlertPreferences,
-    private readonly identities: LinkedIdentities,
   ) {}
 
   async of({ accountId, timeZone }: Visitor): Promise<Readonly<Record<string, unknown>>> {
     const account = await this.accounts.byId(accountId);
-    const factor = await this.factors.of(accountId);
+    const { secondFactor: factor, passkeys, identities } = await this.methods.of(accountId);
     const { walletBelow, ...alerts } = await this.alerts.of(accountId);
     const sessions = await this.sessions.list(accountId);
-    const identities = await this.identities.of(accountId);
     return {
       id: account.id,
       email: account.email,
@@ -41,6 +40,11 @@ export class AccountFacts {
       created_at: account.createdAt,
       verified_at: account.verifiedAt ?? null,
       two_factor: factor === undefined ? null : { since: factor.since, recovery_codes_left: factor.codesLeft },
+      passkeys: passkeys.map(({ name, createdAt, lastUsedAt }) => ({
+        name,
+        created_at: createdAt,
+        last_used_at: lastUsedAt,
+      })),
       linked_sign_ins: identities.map(({ issuer, email, linkedAt, lastUsedAt }) => ({
         issuer,
         email,

@@ -34,6 +34,7 @@ import { AccountDataController, AccountExport, AccountFacts } from './account-da
 import { AccountPasswordController, OwnPasswordController } from './account-password.controller.js';
 import { AlertsController } from './alerts.controller.js';
 import { AccountClosing, CloseAccountController } from './close-account.controller.js';
+import { PasskeysController, PasskeySignInController } from './passkeys.controller.js';
 import { RecoveryCodesController, SetUpController, TurnOffController } from './second-factor.controller.js';
 import { ConfirmSignInController, ProviderConfirmation, ProviderTrial } from './provider-arrivals.js';
 import { ProviderLogoutController, SignOut } from './provider-logout.controller.js';
@@ -190,6 +191,8 @@ class ScopeController {
     AccountSessionsController,
     OwnPasswordController,
     SignInCodeController,
+    PasskeySignInController,
+    PasskeysController,
     ProviderSignInController,
     ProviderLogoutController,
     ConfirmSignInController,

@@ -5,6 +5,7 @@ import {
   AccountSuspended,
   isIssuerOf,
   LinkedIdentities,
+  Passkeys,
   PendingIdentities,
   type ProviderArrival,
   type ProviderAttempt,
@@ -192,6 +193,7 @@ export class SignInMethodViews {
     private readonly factors: SecondFactors,
     private readonly identities: LinkedIdentities,
     private readonly providers: SignInProviders,
+    private readonly passkeys: Passkeys,
   ) {}
 
   async of(accountId: string) {
@@ -200,6 +202,7 @@ export class SignInMethodViews {
     const isLinked = ({ issuer }: SignInProvider): boolean => linked.some((one) => isIssuerOf(issuer, one.issuer));
     return {
       secondFactor: await this.factors.of(accountId),
+      passkeys: await this.passkeys.list(accountId),
       identities: await Promise.all(
         linked.map(async (one) => ({ ...one, label: await this.identities.labelOf(one.issuer) })),
       ),

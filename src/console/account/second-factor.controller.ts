@@ -9,6 +9,7 @@ import {
   recoveryCodeHash,
   SecondFactorIsOff,
   SecondFactorIsOn,
+  type SecondFactor,
   SecondFactors,
   type SecretView,
   type Visitor,
@@ -50,13 +51,13 @@ export class SetUpController {
 
   @Get()
   async show(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
-    if ((await this.factors.of(visitor.accountId)) !== undefined) return toAccount();
+    if ((await this.factors.of(visitor.accountId))?.hasApp) return toAccount();
     return startPage(visitor, Form.empty(), this.recent.needed(visitor));
   }
 
   @Post()
   async begin(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
-    if ((await this.factors.of(visitor.accountId)) !== undefined) return toAccount(ON_ALREADY);
+    if ((await this.factors.of(visitor.accountId))?.hasApp) return toAccount(ON_ALREADY);
     const form = Form.read(ConfirmedForm, body);
     const sealed = await form.attempt(async ({ password }) => {
       await this.recent.confirm(visitor, password);
@@ -133,6 +134,11 @@ const OFF = {
   title: 'Two-factor authentication turned off',
   text: 'All other sessions are signed out.',
 } as const;
+const APP_OFF = {
+  tone: 'ok',
+  title: 'Authenticator app removed',
+  text: 'You now sign in with a passkey. All other sessions are signed out.',
+} as const;
 
 @Controller('account/second-factor/off')
 @SignedIn()
@@ -144,8 +150,8 @@ export class TurnOffController {
 
   @Get()
   async showForm(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
-    if ((await this.factors.of(visitor.accountId)) === undefined) return toAccount();
-    return this.page(visitor, Form.empty());
+    const factor = await this.factors.of(visitor.accountId);
+    return factor?.hasApp ? this.page(visitor, Form.empty(), factor) : toAccount();
   }
 
   @Post()
@@ -153,15 +159,19 @@ export class TurnOffController {
     const form = Form.read(BothFactorsForm, body);
     try {
       const isOff = await form.succeeds((given) => this.own.turnOff(visitor, given));
-      return isOff ? toAccount(OFF) : this.page(visitor, form);
+      const factor = await this.factors.of(visitor.accountId);
+      if (!isOff) return this.page(visitor, form, factor);
+      return toAccount(factor === undefined ? OFF : APP_OFF);
     } catch (error) {
       if (error instanceof SecondFactorIsOff) return toAccount(OFF_ALREADY);
       throw error;
     }
   }
 
-  private page(visitor: Visitor, form: Form<BothFactorsForm>): Page {
-    return bothFactorsPage('second-factor-off', 'Turn off two-factor authentication', visitor, form);
+  private page(visitor: Visitor, form: Form<BothFactorsForm>, factor: SecondFactor | undefined): Page {
+    const isLast = factor === undefined || factor.passkeys === 0;
+    const title = isLast ? 'Turn off two-factor authentication' : 'Remove authenticator app';
+    return bothFactorsPage('second-factor-off', title, visitor, form, { isLast });
   }
 }
 
@@ -189,7 +199,7 @@ const crumbsTo = (label: string) => [{ href: '/account', label: 'Account' }, { l
 const OFF_ALREADY = { tone: 'warn', title: 'Two-factor authentication is already off' } as const;
 
 /** Users who must set it up cannot navigate elsewhere. */
-const layoutOf = ({ secondFactorMissing }: Visitor) =>
+export const layoutOf = ({ secondFactorMissing }: Visitor) =>
   secondFactorMissing ? ({ layout: 'auth' } as const) : ({ width: 'narrow' } as const);
 
 /** Explains it, and asks for the password unless the sign-in is recent. */
@@ -209,7 +219,7 @@ const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretView): Pag
   });
 
 /** The only page that shows recovery codes. */
-const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], title: string): Page =>
+export const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], title: string): Page =>
   new Page('account/recovery-codes', {
     title,
     ...layoutOf(visitor),
@@ -217,11 +227,17 @@ const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], title: st
     data: { title, text: codes.join('\n'), required: visitor.secondFactorMissing, crumbs: crumbsTo('Recovery codes') },
   });
 
-const bothFactorsPage = (view: string, title: string, visitor: Visitor, form: Form<object>): Page =>
+const bothFactorsPage = (
+  view: string,
+  title: string,
+  { email, secondFactorNeeded }: Visitor,
+  form: Form<object>,
+  more: { readonly isLast?: boolean } = {},
+): Page =>
   new Page(`account/${view}`, {
     title,
     width: 'narrow',
-    data: { form, email: visitor.email, required: visitor.secondFactorNeeded, crumbs: crumbsTo(title) },
+    data: { form, title, email, required: secondFactorNeeded, crumbs: crumbsTo(title), ...more },
   });
 
 const toAccount = (flash?: Flash): Redirect => new Redirect(ACCOUNT_CARD, flash);

@@ -68,6 +68,12 @@ export class PendingSignIns {
   }
 }
 
+export const SIGN_IN_TIMED_OUT = {
+  tone: 'warn',
+  title: 'Sign-in timed out',
+  text: `You have ${PENDING_MINUTES} minutes for the second factor after your password.`,
+} as const;
+
 const hashOf = (visitKey: string): Buffer => hash('sha256', visitKey, 'buffer');
 
 const CODE_PAGE = '/sign-in/code';
@@ -106,9 +112,23 @@ export class SignInSteps {
     reply: FastifyReply,
   ): Promise<AcceptedCode | undefined> {
     const accepted = await this.accept(signIn, code, visit);
-    if (!(await this.pending.end(visit))) return undefined;
+    return (await this.complete(signIn, visit, reply)) ? accepted : undefined;
+  }
+
+  /**
+   * Completes a sign-in whose second factor was verified.
+   * @returns false if it was ended meanwhile, for example by a password change
+   */
+  async complete(signIn: PendingSignIn, visit: Visit, reply: FastifyReply): Promise<boolean> {
+    if (!(await this.pending.end(visit))) return false;
     await this.begin(signIn, visit, reply);
-    return accepted;
+    return true;
+  }
+
+  /** Signs in after all factors were verified. */
+  async begin({ accountId, kept, providerSessionId }: PendingSignIn, visit: Visit, reply: FastifyReply): Promise<void> {
+    await this.browser.begin(accountId, kept, visit, reply, providerSessionId ?? undefined);
+    this.log.signedIn(accountId, visit.ip);
   }
 
   private async accept({ accountId }: PendingSignIn, code: string, { ip }: Visit): Promise<AcceptedCode> {
@@ -118,14 +138,5 @@ export class SignInSteps {
       if (error instanceof CodeNotAccepted) this.log.refused('code', accountId, ip);
       throw error;
     }
-  }
-
-  private async begin(
-    { accountId, kept, providerSessionId }: PendingSignIn,
-    visit: Visit,
-    reply: FastifyReply,
-  ): Promise<void> {
-    await this.browser.begin(accountId, kept, visit, reply, providerSessionId ?? undefined);
-    this.log.signedIn(accountId, visit.ip);
   }
 }

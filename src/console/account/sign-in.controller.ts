@@ -7,6 +7,7 @@ import {
   idleTime,
   PasswordPolicy,
   providerLink,
+  SecondFactors,
   SignIn,
   SignInProviders,
   TooManyAttempts,
@@ -18,7 +19,7 @@ import { Secret } from '../../platform/shared/index.js';
 import { BrowserSignIn, Public } from '../access/index.js';
 import { CurrentVisit, type Flash, Form, type FormBody, localPath, Page, Redirect } from '../web/index.js';
 import { SignOut } from './provider-logout.controller.js';
-import { PENDING_MINUTES, type PendingSignIn, PendingSignIns, SignInSteps } from './sign-in-steps.js';
+import { type PendingSignIn, PendingSignIns, SIGN_IN_TIMED_OUT, SignInSteps } from './sign-in-steps.js';
 
 class SignInForm {
   @IsString({ message: 'Enter your email address.' })
@@ -115,12 +116,6 @@ class SignInCodeForm {
   readonly with?: unknown;
 }
 
-const GONE = {
-  tone: 'warn',
-  title: 'Sign-in timed out',
-  text: `You have ${PENDING_MINUTES} minutes to enter the code after your password.`,
-} as const;
-
 /** Asks for a second-factor code after the password; the user is not signed in before. */
 @Controller('sign-in/code')
 @Public()
@@ -128,12 +123,14 @@ export class SignInCodeController {
   constructor(
     private readonly pending: PendingSignIns,
     private readonly steps: SignInSteps,
+    private readonly factors: SecondFactors,
   ) {}
 
   @Get()
   async show(@CurrentVisit() visit: Visit, @Query('with') way: unknown): Promise<Page | Redirect> {
-    if ((await this.pending.of(visit)) !== undefined) return codePage(Form.empty<SignInCodeForm>(), way);
-    return visit.visitor === undefined ? new Redirect('/sign-in', GONE) : new Redirect('/');
+    const pending = await this.pending.of(visit);
+    if (pending !== undefined) return this.page(pending, Form.empty<SignInCodeForm>(), way);
+    return visit.visitor === undefined ? new Redirect('/sign-in', SIGN_IN_TIMED_OUT) : new Redirect('/');
   }
 
   @Post()
@@ -143,30 +140,37 @@ export class SignInCodeController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page | Redirect> {
     const pending = await this.pending.of(visit);
-    if (pending === undefined) return new Redirect('/sign-in', GONE);
+    if (pending === undefined) return new Redirect('/sign-in', SIGN_IN_TIMED_OUT);
     const form = Form.read(SignInCodeForm, body);
     try {
       const next = await form.attempt(({ code }) => this.entered(pending, code, visit, reply));
-      return next ?? codePage(form, body['with']);
+      return next ?? (await this.page(pending, form, body['with']));
     } catch (error) {
       if (!(error instanceof TooManyAttempts)) throw error;
       form.refuse('code', error.message);
       void reply.header('retry-after', error.retryAfterSeconds);
-      return codePage(form, body['with'], 429);
+      return this.page(pending, form, body['with'], 429);
     }
   }
 
   private async entered(pending: PendingSignIn, code: string, visit: Visit, reply: FastifyReply): Promise<Redirect> {
     const accepted = await this.steps.afterCode(pending, code, visit, reply);
     return accepted === undefined
-      ? new Redirect('/sign-in', GONE)
+      ? new Redirect('/sign-in', SIGN_IN_TIMED_OUT)
       : new Redirect(pending.next, recoveryFlash(accepted));
   }
-}
 
-function codePage(form: Form<SignInCodeForm>, way: unknown, status?: number): Page {
-  const data = { form, recovery: way === 'recovery' };
-  return new Page('auth/sign-in-code', { title: 'Enter your code', layout: 'auth', data, status });
+  private async page(
+    { accountId }: PendingSignIn,
+    form: Form<SignInCodeForm>,
+    way: unknown,
+    status?: number,
+  ): Promise<Page> {
+    const { hasApp = false, passkeys = 0 } = (await this.factors.of(accountId)) ?? {};
+    const data = { form, hasApp, hasPasskey: passkeys > 0, recovery: way === 'recovery' || !hasApp };
+    const title = hasApp ? 'Enter your code' : 'Confirm your sign-in';
+    return new Page('auth/sign-in-code', { title, layout: 'auth', data: { ...data, title }, status });
+  }
 }
 
 const recoveryFlash = ({ codesLeft }: AcceptedCode): Flash | undefined =>

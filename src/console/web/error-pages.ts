@@ -33,7 +33,7 @@ export class ErrorPages {
 
 /** Without a page guard, the visit is unknown. */
 const unknownVisit = ({ id, ip, url }: FastifyRequest): KnownVisit => ({
-  visit: { visitor: undefined, csrf: '', theme: undefined, ip, userAgent: '', requestId: id, url },
+  visit: { visitor: undefined, csrf: '', theme: undefined, ip, userAgent: '', host: '', requestId: id, url },
   flash: undefined,
 });
 

@@ -22,6 +22,7 @@ export type IdPrefix =
   | 'ver'
   | 'idn'
   | 'pse'
+  | 'psk'
   | 'reg'
   | 'inv'
   | 'aud'

@@ -1,8 +1,10 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { IsOptional, IsString, Matches } from 'class-validator';
+import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import {
   ConfirmedForm,
+  PROVIDER_KINDS,
   ProviderChangedMeanwhile,
+  type ProviderKind,
   ProviderSignIn,
   RecentSignIn,
   type SignInProvider,
@@ -31,6 +33,10 @@ class ProviderForm extends ConfirmedForm {
   /** Revision of the provider that the form was opened with; empty: a new one. */
   @Matches(/^\d{0,9}$/, { message: INCOMPLETE })
   readonly revision: string = '';
+
+  /** Of a new one. */
+  @IsIn(PROVIDER_KINDS, { message: 'Choose a type from the list.' })
+  readonly kind: ProviderKind = 'openid';
 
   /** Of a new one. */
   @Trimmed()
@@ -66,7 +72,12 @@ interface SubmittedProvider {
   readonly differences?: readonly Difference[];
 }
 
-/** `/admin/settings/providers`: the OpenID Connect providers that users sign in with. */
+const KINDS: readonly { readonly value: ProviderKind; readonly label: string }[] = [
+  { value: 'openid', label: 'OpenID Connect' },
+  { value: 'github', label: 'GitHub' },
+];
+
+/** `/admin/settings/providers`: the providers that users sign in with. */
 @Controller('admin/settings/providers')
 @Administrator()
 export class SignInProvidersController {
@@ -78,7 +89,8 @@ export class SignInProvidersController {
 
   @Get()
   async list(): Promise<Page> {
-    const data = { links: settingsLinks(PROVIDERS_PATH), providers: await this.providers.list() };
+    const providers = (await this.providers.list()).map((one) => ({ ...one, kindLabel: kindLabel(one) }));
+    const data = { links: settingsLinks(PROVIDERS_PATH), providers };
     return new Page('admin/settings-providers', { title: 'Sign-in providers', width: 'narrow', data });
   }
 
@@ -133,7 +145,7 @@ export class SignInProvidersController {
 
   private newPage(visitor: Visitor, form: Form<ProviderForm>): Page {
     const data = { form, ...this.urisOf('NAME'), confirm: this.recent.needed(visitor) };
-    return providerPage('Add a sign-in provider', { ...data, action: `${PROVIDERS_PATH}/new` });
+    return providerPage('Add a sign-in provider', { ...data, kinds: KINDS, action: `${PROVIDERS_PATH}/new` });
   }
 
   /** To be registered at the provider. */
@@ -154,6 +166,7 @@ export class SignInProvidersController {
         form: form ?? Form.empty<ProviderForm>(valuesOf(provider)),
         differences,
         provider,
+        kindLabel: kindLabel(provider),
         // The revision that the form was opened with, unless the current values are shown beside it.
         revision: form === undefined || differences ? provider.revision : form.values['revision'],
         isUnreadable: !(await this.providers.hasReadableSecret(name)),
@@ -179,13 +192,18 @@ function providerPage(
   return new Page('admin/settings-provider', { title, width: 'narrow', status, data: { ...data, title, crumbs } });
 }
 
+const kindLabel = ({ kind }: SignInProvider): string => KINDS.find(({ value }) => value === kind)?.label ?? kind;
+
+const GITHUB = 'https://github.com';
+
 const typedIn = (
-  { label, issuer, clientId, clientSecret, linksByEmail }: ProviderForm,
+  { kind, label, issuer, clientId, clientSecret, linksByEmail }: ProviderForm,
   name: string,
 ): TypedProvider => ({
+  kind,
   name,
   label,
-  issuer,
+  issuer: kind === 'github' && issuer === '' ? GITHUB : issuer,
   clientId,
   clientSecret: new Secret(clientSecret),
   linksByEmail: linksByEmail === 'yes',

@@ -58,7 +58,8 @@ type Money = 'balance' | 'owed' | 'allowance' | 'charged';
  * watermark, and from the calls themselves after it.
  */
 const SELECT = (filter: string, order: string): string => `
-  SELECT a.*, EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor",
+  SELECT a.*, (EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id)
+               OR EXISTS (SELECT FROM passkeys p WHERE p.account_id = a.id)) AS "hasSecondFactor",
          EXISTS (SELECT FROM verifications v
                   WHERE v.purpose = 'invite' AND v.subject = a.id AND v.used_at IS NULL) AS invited,
          coalesce(w.balance, 0) AS balance, coalesce(w.owed, 0) AS owed, coalesce(e.amount, 0) AS allowance,

@@ -35,7 +35,7 @@ const FROM_PACKAGES: Readonly<Record<string, string>> = {
   'geist-mono-licence.txt': '@fontsource-variable/geist-mono/LICENSE',
 };
 
-const FILES = ['icon.svg', 'switchboard.js', 'playground.js', 'palette.js'];
+const FILES = ['icon.svg', 'switchboard.js', 'playground.js', 'palette.js', 'passkeys.js'];
 const { resolve } = createRequire(import.meta.url);
 
 /** Styles, scripts and fonts, loaded at startup under names with a content hash so that browsers can cache them forever. */

@@ -12,6 +12,7 @@ const aVisit = (overrides: Partial<Visit> = {}): Visit => ({
   theme: undefined,
   ip: '203.0.113.9',
   userAgent: 'test',
+  host: 'relay.example',
   requestId: 'req_1',
   url: '/keys?state=on',
   ...overrides,
