@@ -37,8 +37,9 @@ export class AccountRepository {
     return (raw as unknown[]).length === 1;
   }
 
+  /** Of a person: organizations have an address that is not used. */
   find(email: string): Promise<AccountEntity | null> {
-    return this.dataSource.getRepository(AccountEntity).findOneBy({ email });
+    return this.dataSource.getRepository(AccountEntity).findOneBy({ email, kind: 'person' });
   }
 
   byId(id: string): Promise<AccountEntity | null> {

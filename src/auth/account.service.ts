@@ -147,10 +147,9 @@ export class AccountService {
 
   /**
    * Changes the account's own limits, all or none, in every process. Returns the new ones.
-   * @throws InvalidLimit, AccountNotFound, InvalidAccount
+   * @throws InvalidLimit, AccountGone
    */
-  async setLimits(email: string, change: LimitsChange): Promise<Limits> {
-    const { id } = await this.get(email);
+  async setLimits(id: string, change: LimitsChange): Promise<Limits> {
     const terms = await this.changeTerms(id, (before) => ({
       ...before,
       limits: changedLimits(before.limits, change),

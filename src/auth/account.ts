@@ -81,9 +81,16 @@ const limitText = (limits: Limits): string => describeLimits(limits) || 'default
 /** Display names of roles. */
 export const ROLE_LABELS: Readonly<Record<AccountRole, string>> = { user: 'user', admin: 'administrator' };
 
+interface NamedAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly kind?: 'person' | 'organization';
+  readonly name?: string;
+}
+
 /** An account as the object of an audit entry. */
-export const accountObject = ({ id, email }: { readonly id: string; readonly email: string }) =>
-  ({ kind: 'account', id, name: email }) as const;
+export const accountObject = ({ id, email, kind, name = '' }: NamedAccount) =>
+  kind === 'organization' ? ({ kind, id, name } as const) : ({ kind: 'account', id, name: email } as const);
 
 export class AccountExists extends AppError {
   constructor(email: string) {

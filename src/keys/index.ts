@@ -32,6 +32,7 @@ export { ApiKeyGuard, KeyAuthenticator } from './api-key.guard.js';
 export { ApiKeyService } from './api-key.service.js';
 export { belongsTo, type Caller, RefusedAddress, RefusedCaller, RefusedKey } from './caller.js';
 export {
+  type BudgetChange,
   type BudgetLimits,
   MEMBER_BUDGET_NAMES,
   type MemberBudget,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In } from 'typeorm';
+import type { AuditEntry } from '../platform/audit/index.js';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import { AllowanceRepository } from './allowance/allowance.repository.js';
 import { LedgerEntryEntity, LedgerLineEntity, type LedgerSides, WalletEntity } from './wallet.entity.js';
@@ -25,6 +26,11 @@ interface MovementEntry {
   readonly movement: LedgerSides;
 }
 
+const OWNER = `
+  SELECT CASE kind WHEN 'organization' THEN kind ELSE 'account' END AS kind,
+         CASE kind WHEN 'organization' THEN name ELSE email END AS name
+    FROM accounts WHERE id = $1`;
+
 @Injectable()
 export class WalletRepository {
   constructor(
@@ -44,10 +50,10 @@ export class WalletRepository {
     return this.dataSource.getRepository(WalletEntity).findBy({ accountId: In([...accountIds]) });
   }
 
-  /** Email address of an account, for the audit log. Reads `accounts`, which auth writes. */
-  async ownerOf(accountId: string, manager: EntityManager): Promise<string> {
-    const [row] = await manager.query<{ email: string }[]>('SELECT email FROM accounts WHERE id = $1', [accountId]);
-    return row?.email ?? accountId;
+  /** The account as the object of an audit entry. Reads `accounts`, which auth writes. */
+  async ownerOf(accountId: string, manager: EntityManager): Promise<AuditEntry['object']> {
+    const [row] = await manager.query<{ kind: 'account' | 'organization'; name: string }[]>(OWNER, [accountId]);
+    return { kind: row?.kind ?? 'account', id: accountId, name: row?.name ?? accountId };
   }
 
   /** Whether the account is not deleted. Reads `accounts`, which auth writes. */

@@ -208,7 +208,7 @@ export class WalletService {
     manager: EntityManager,
   ): Promise<void> {
     const { accountId: id, kind, reason } = order;
-    const object = { kind: 'account', id, name: await this.wallets.ownerOf(id, manager) } as const;
+    const object = await this.wallets.ownerOf(id, manager);
     await this.audit.record({ action: ACTIONS[kind], object, lines: [...linesOf(before, after)], reason }, manager);
   }
 }

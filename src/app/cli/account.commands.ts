@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
 import { type Account, AccountService, AccountStatus, SecondFactorRemoval } from '../../auth/index.js';
-import { AccountImport, ImportRefused, Onboarding, UserInvitations } from '../../keys/onboarding/index.js';
+import { AccountImport, Onboarding, UserInvitations } from '../../keys/onboarding/index.js';
 import { renderLimits } from '../../platform/limits/index.js';
-import { AppError, formatUsd, type Nanos, reasonOf, Secret, ZERO } from '../../platform/shared/index.js';
+import { AppError, formatUsd, type Nanos, Secret, ZERO } from '../../platform/shared/index.js';
 import { AllowanceService, type WalletBalance, WalletService } from '../../wallet/index.js';
 import { amountArgument } from './arguments.js';
-import { type LimitOptions, limitsChange, limitsText, withLimits } from './key.output.js';
+import { holderCommands } from './holder.commands.js';
+import { limitsText } from './key.output.js';
+import { importFile } from './import-file.js';
 import { printJson, printLine, printTable } from './output.js';
-import { type WalletJson, walletJson, walletText } from './wallet.commands.js';
+import { type WalletJson, walletJson } from './wallet.commands.js';
 import type { WithApp } from './with-app.js';
 
 interface CreateOptions {
@@ -20,13 +21,6 @@ interface CreateOptions {
   readonly credit?: Nanos;
   readonly monthlyAllowance?: Nanos;
   readonly group?: string;
-  readonly json?: true;
-}
-
-interface CreditOptions {
-  readonly email: string;
-  readonly amount: Nanos;
-  readonly reason: string;
   readonly json?: true;
 }
 
@@ -52,25 +46,12 @@ export function accountCommands(program: Command, withApp: WithApp): void {
     .option('--json', 'print JSON')
     .action((options: CreateOptions) => create(options, withApp));
   account
-    .command('credit')
-    .description("credit an account's wallet, or debit it with a negative amount")
-    .requiredOption('--email <address>', 'email address of the account')
-    .requiredOption(
-      '--amount <usd>',
-      'US dollars; a negative amount debits, up to the available balance',
-      amountArgument,
-    )
-    .requiredOption('--reason <text>', 'reason, recorded in the ledger')
-    .option('--json', 'print JSON')
-    .action((options: CreditOptions) => credit(options, withApp));
-  account
     .command('list')
     .description('list accounts, oldest first, including deleted ones')
     .option('--json', 'print JSON')
     .action((options: { readonly json?: true }) => list(options, withApp));
-  accountAllowanceCommand(account, withApp);
+  holderCommands(account, 'account', withApp);
   accountImportCommand(account, withApp);
-  accountLimitsCommand(account, withApp);
   secondFactorCommands(account, withApp);
   stateCommand(account, 'disable', 'suspend an account: reject its keys, end its sessions and running calls', withApp);
   stateCommand(account, 'enable', 're-enable an account', withApp);
@@ -109,15 +90,6 @@ async function create(options: CreateOptions, withApp: WithApp): Promise<void> {
   if (options.json) return printJson({ id: created.id, email: created.email, password });
   printLine(created.id);
   if (password !== undefined) printLine(`password: ${password}`);
-}
-
-async function credit({ email, amount, reason, json }: CreditOptions, withApp: WithApp): Promise<void> {
-  const wallet = await withApp(async (app) => {
-    const { id } = await app.get(AccountService).get(email);
-    return app.get(WalletService).credit(id, amount, reason);
-  });
-  if (json) printJson(walletJson(wallet));
-  else printLine(walletText(wallet));
 }
 
 async function list({ json }: { readonly json?: true }, withApp: WithApp): Promise<void> {
@@ -209,12 +181,8 @@ function accountImportCommand(account: Command, withApp: WithApp): void {
 }
 
 async function importAccounts(file: string, { invite, json }: ImportOptions, withApp: WithApp): Promise<void> {
-  const text = await readText(file);
   const { made, failed } = await withApp(async (app) => {
-    const accounts = await app
-      .get(AccountImport)
-      .run(text)
-      .catch((error: unknown) => Promise.reject(reportErrors(error, file)));
+    const accounts = await importFile(file, (text) => app.get(AccountImport).run(text));
     return { made: accounts, failed: invite ? await app.get(UserInvitations).send(accounts) : [] };
   });
   if (json) printJson({ accounts: made, invited: invite ? made.length - failed.length : 0, failed });
@@ -222,77 +190,4 @@ async function importAccounts(file: string, { invite, json }: ImportOptions, wit
   for (const { email, reason } of failed) process.stderr.write(`${email} could not be invited: ${reason}\n`);
   if (failed.length > 0)
     throw new AppError('upstream_error', `All accounts were created, but ${failed.length} could not be invited.`);
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new AppError('invalid_request', `Cannot read ${file}: ${reasonOf(error)}.`);
-  }
-}
-
-/** Prints each of several errors on its own line; the returned error becomes the last line. */
-function reportErrors(error: unknown, file: string): unknown {
-  if (!(error instanceof ImportRefused) || error.errors.length === 1) return error;
-  for (const line of error.errors) process.stderr.write(`${line}\n`);
-  return new AppError('invalid_request', `${file} has ${error.errors.length} errors; nothing was imported.`);
-}
-
-interface AccountLimitOptions extends LimitOptions {
-  readonly email: string;
-  readonly json?: true;
-}
-
-/** `switchboard account limits …` */
-export function accountLimitsCommand(account: Command, withApp: WithApp): void {
-  const command = account
-    .command('limits')
-    .description('set the rate limits of an account, shared by all its keys')
-    .requiredOption('--email <address>', 'email address of the account');
-  withLimits(command)
-    .option('--json', 'print JSON')
-    .action((options: AccountLimitOptions) => {
-      if (limitsChange(options) === undefined)
-        command.error('error: specify at least one of --rpm, --tpm, --concurrency and --clear');
-      return setLimits(options, withApp);
-    });
-}
-
-async function setLimits({ email, json, ...options }: AccountLimitOptions, withApp: WithApp): Promise<void> {
-  const limits = await withApp((app) => app.get(AccountService).setLimits(email, limitsChange(options) ?? {}));
-  if (json) printJson({ email, limits: renderLimits(limits) });
-  else printLine(`limits: ${limitsText(renderLimits(limits))}`);
-}
-
-interface AllowanceOptions {
-  readonly email: string;
-  readonly amount: Nanos;
-  readonly json?: true;
-}
-
-/** `switchboard account allowance …` */
-export function accountAllowanceCommand(account: Command, withApp: WithApp): void {
-  account
-    .command('allowance')
-    .description('set the monthly allowance of an account (UTC); unspent allowance expires')
-    .requiredOption('--email <address>', 'email address of the account')
-    .requiredOption(
-      '--amount <usd>',
-      'US dollars; a first allowance is granted at once, a changed amount applies from next month, 0 ends it',
-      amountArgument,
-    )
-    .option('--json', 'print JSON')
-    .action((options: AllowanceOptions) => setAllowance(options, withApp));
-}
-
-async function setAllowance({ email, amount, json }: AllowanceOptions, withApp: WithApp): Promise<void> {
-  const wallet = await withApp(async (app) => {
-    const { id } = await app.get(AccountService).get(email);
-    await app.get(AllowanceService).set(id, amount);
-    return app.get(WalletService).balanceOf(id);
-  });
-  if (json) return printJson({ email, monthly_allowance_usd: formatUsd(amount), ...walletJson(wallet) });
-  printLine(`monthly allowance: ${amount === 0n ? 'none' : `$${formatUsd(amount)}`}`);
-  printLine(walletText(wallet));
 }

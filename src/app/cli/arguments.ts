@@ -28,6 +28,11 @@ export function countOrNoneArgument(text: string): number | 'none' {
   return text === 'none' ? text : countArgument(text);
 }
 
+/** An integer from 0, or `none` for no limit. */
+export function maxKeysArgument(text: string): number | 'none' {
+  return text === '0' ? 0 : countOrNoneArgument(text);
+}
+
 /** Addresses and ranges, separated by commas; `any` is an empty list. The key service validates them. */
 export function networksArgument(text: string): readonly string[] {
   return text === 'any' ? [] : listArgument(text);

@@ -6,6 +6,7 @@ import { backupCommands } from './backup.commands.js';
 import { catalogCommands } from './catalog.commands.js';
 import { invitationCommands } from './invitation.commands.js';
 import { keyCommands } from './key.commands.js';
+import { organizationCommands } from './organization.commands.js';
 import { signInCommands } from './sign-in.commands.js';
 import { usageCommands } from './usage.commands.js';
 import { ledgerCommands, paymentCommands, redemptionCommands } from './wallet.commands.js';
@@ -19,6 +20,7 @@ function buildProgram(appRunner: WithApp): Command {
     .showHelpAfterError('(see --help)');
   accountCommands(program, appRunner);
   invitationCommands(program, appRunner);
+  organizationCommands(program, appRunner);
   signInCommands(program, appRunner);
   keyCommands(program, appRunner);
   catalogCommands(program, appRunner);

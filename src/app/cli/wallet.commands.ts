@@ -195,7 +195,7 @@ export type WalletJson = {
 };
 
 /** Zero for an account without a wallet. */
-export const walletJson = (wallet: WalletBalance | undefined): WalletJson => ({
+export const walletJson = (wallet: Omit<WalletBalance, 'holds'> | undefined): WalletJson => ({
   balance_usd: formatUsd(wallet?.balance ?? 0n),
   held_usd: formatUsd(wallet?.held ?? 0n),
   owed_usd: formatUsd(wallet?.owed ?? 0n),

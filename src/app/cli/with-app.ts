@@ -5,6 +5,7 @@ import { ChannelsModule } from '../../catalog/channels/index.js';
 import { CatalogModule } from '../../catalog/index.js';
 import { KeysModule } from '../../keys/index.js';
 import { OnboardingModule } from '../../keys/onboarding/index.js';
+import { OrganizationsModule } from '../../keys/organizations/index.js';
 import { actingAs, AuditModule, COMMAND_LINE } from '../../platform/audit/index.js';
 import { ConfigModule } from '../../platform/config/index.js';
 import { DatabaseModule, DatabaseServer } from '../../platform/database/index.js';
@@ -51,6 +52,7 @@ async function start(): Promise<INestApplicationContext> {
     KeysModule,
     UsageModule,
     OnboardingModule,
+    OrganizationsModule,
     CatalogModule,
     ChannelsModule,
     // The catalog validates channels against the known protocols.

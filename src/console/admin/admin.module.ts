@@ -3,6 +3,7 @@ import { ChannelsModule } from '../../catalog/channels/index.js';
 import { CatalogModule } from '../../catalog/index.js';
 import { KeysModule } from '../../keys/index.js';
 import { OnboardingModule } from '../../keys/onboarding/index.js';
+import { OrganizationsModule } from '../../keys/organizations/index.js';
 import { LimitsModule } from '../../platform/limits/index.js';
 import { MailModule } from '../../platform/mail/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
@@ -36,6 +37,14 @@ import { ModelPage } from './models/model.page.js';
 import { ModelComparePages, ModelListPages, AdminModelsController } from './models/models.controller.js';
 import { ProviderModels } from './models/provider-models.js';
 import { ChannelsCard } from './overview/channels-card.js';
+import { OrganizationController, OrganizationDeleteController } from './organizations/organization.controller.js';
+import { OrganizationMemberPages, OrganizationMembersController } from './organizations/organization-members.controller.js';
+import { OrganizationDeletePages, OrganizationPages, OrganizationPeople } from './organizations/organization.pages.js';
+import {
+  OrganizationListPages,
+  OrganizationNewPages,
+  OrganizationsController,
+} from './organizations/organizations.controller.js';
 import { OverviewReader, Troubles } from './overview/overview-reader.js';
 import { OverviewController, OverviewPages } from './overview/overview.controller.js';
 import { SetupReader } from './overview/setup-steps.js';
@@ -142,11 +151,38 @@ class PaymentPagesModule {}
 })
 class RoutingPagesModule {}
 
+/** Users and organizations, whose wallets and keys have the same pages. */
 @Module({
-  imports: [AccessModule, CatalogModule, KeyPagesModule, KeysModule, OnboardingModule, UsageModule, WalletModule],
-  controllers: [UsersController, InvitationsController, UserController, UserMoneyController, UserKeysController],
+  imports: [
+    AccessModule,
+    CatalogModule,
+    KeyPagesModule,
+    KeysModule,
+    OnboardingModule,
+    OrganizationsModule,
+    UsageModule,
+    WalletModule,
+  ],
+  controllers: [
+    UsersController,
+    InvitationsController,
+    UserController,
+    OrganizationsController,
+    OrganizationController,
+    OrganizationDeleteController,
+    OrganizationMembersController,
+    // Of users and organizations.
+    UserMoneyController,
+    UserKeysController,
+  ],
   providers: [
     InvitationListPages,
+    OrganizationDeletePages,
+    OrganizationListPages,
+    OrganizationMemberPages,
+    OrganizationNewPages,
+    OrganizationPages,
+    OrganizationPeople,
     UserAllowancePages,
     UserBalancePages,
     UserChanges,

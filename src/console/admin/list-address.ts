@@ -50,3 +50,7 @@ export const addressPart = (name: string): string => (TAKEN.has(name) ? `${MARK}
 
 /** Inverse of `addressPart`. @param part decoded */
 export const nameInPart = (part: string): string => (part.startsWith(MARK) ? part.slice(MARK.length) : part);
+
+/** The page of a user or an organization, by the ID of the account. */
+export const accountPath = (id: string): string =>
+  id.startsWith('org_') ? `/admin/organizations/${id}` : `/admin/users/${id}`;

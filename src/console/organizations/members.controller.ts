@@ -1,7 +1,6 @@
 import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/common';
 import { allows, ORGANIZATION_ROLES, type OrganizationScope, type Visitor } from '../../auth/index.js';
 import {
-  type KeysOfLeaver,
   type Member,
   type MemberFilter,
   MemberInvitations,
@@ -11,7 +10,7 @@ import {
 } from '../../keys/organizations/index.js';
 import { Allows, Audited, SignedIn } from '../access/index.js';
 import { Cursors, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
-import { InviteForm, limitsTyped, MemberLimitsForm, memberValues, RemoveForm, RoleForm } from './organization-forms.js';
+import { InviteForm, keysOf, limitsTyped, MemberLimitsForm, memberValues, RemoveForm, RoleForm } from './organization-forms.js';
 import {
   budgetRows,
   choiceOf,
@@ -314,11 +313,6 @@ const invitationRow = ({
   expiresAt,
   isExpired,
 });
-
-const keysOf = (choice: string): KeysOfLeaver => {
-  if (choice === 'disable') return { kind: 'disable' };
-  return choice === 'organization' ? { kind: 'to-organization' } : { kind: 'to-member', memberId: choice };
-};
 
 const flash = (title: string, text?: string) => ({ tone: 'ok', title, ...(text !== undefined && { text }) }) as const;
 const back = (title: string, text?: string): Redirect => new Redirect(PATH, flash(title, text));

@@ -4,6 +4,7 @@ import { ORGANIZATION_ROLES } from '../../auth/index.js';
 import type { BudgetLimits } from '../../keys/index.js';
 import {
   type AssignableRole,
+  type KeysOfLeaver,
   MAX_MEMBER_KEYS,
   type Member,
   type MemberDefaults,
@@ -111,6 +112,11 @@ export class RemoveForm {
   @Matches(/^(?:disable|organization|mem_[0-9a-f]{32})$/, { message: 'Choose what happens to the keys.' })
   readonly keys: string = 'disable';
 }
+
+export const keysOf = (choice: string): KeysOfLeaver => {
+  if (choice === 'disable') return { kind: 'disable' };
+  return choice === 'organization' ? { kind: 'to-organization' } : { kind: 'to-member', memberId: choice };
+};
 
 export class TransferForm {
   @Matches(/^mem_[0-9a-f]{32}$/, { message: 'Choose a member.' })

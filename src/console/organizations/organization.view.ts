@@ -1,6 +1,6 @@
 import { allows, type OrganizationRole, type OrganizationScope, type Visitor } from '../../auth/index.js';
 import type { MemberBudget, MemberBudgets } from '../../keys/index.js';
-import type { Bill, BillPart, Member, MemberName } from '../../keys/organizations/index.js';
+import type { Bill, BillPart, Member, MemberName, TeamLimits } from '../../keys/organizations/index.js';
 import { calendarDate, usd } from '../../platform/format/index.js';
 import type { Nanos } from '../../platform/shared/index.js';
 import { quotaMeter, StepRequired } from '../web/index.js';
@@ -91,6 +91,13 @@ export const memberRow = (member: Member) => ({
   spent: member.budgets.monthly.used,
   budgets: budgetRows(member.budgets),
 });
+
+/** `2 models, 1 network`; empty: nothing. */
+export const restrictionsOf = ({ models, groups, networks }: TeamLimits): string =>
+  [countOf(models, 'model'), countOf(groups, 'group'), countOf(networks, 'network')].filter(Boolean).join(', ');
+
+const countOf = (names: readonly string[] | undefined, noun: string): string =>
+  names === undefined ? '' : `${names.length} ${noun}${names.length === 1 ? '' : 's'}`;
 
 /** Parts of a bill with their share of the largest one. */
 export const billRows = (today: readonly BillPart[], month: readonly BillPart[], path: string) => {

@@ -149,13 +149,7 @@ const teamRow = (team: Team) => ({
   members: team.members,
   keys: team.keys,
   version: team.version,
-  narrows: [
-    team.models && `${team.models.length} model${team.models.length === 1 ? '' : 's'}`,
-    team.groups && `${team.groups.length} group${team.groups.length === 1 ? '' : 's'}`,
-    team.networks && `${team.networks.length} network${team.networks.length === 1 ? '' : 's'}`,
-  ]
-    .filter(Boolean)
-    .join(', '),
+  narrows: restrictionsOf(team),
   spent: team.budgets.monthly.used,
   budgets: budgetRows(team.budgets),
 });

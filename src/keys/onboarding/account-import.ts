@@ -1,23 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { parse } from 'csv-parse/sync';
 import type { EntityManager } from 'typeorm';
 import { AccountService, normalizeEmail } from '../../auth/index.js';
 import { CatalogEditor } from '../../catalog/index.js';
-import { AppError, type Nanos, parseUsd, reasonOf, ZERO } from '../../platform/shared/index.js';
+import { type Nanos, parseUsd, ZERO } from '../../platform/shared/index.js';
+import { amountError, ImportRefused, type ImportRow, parseImport } from './import-file.js';
 import { Onboarding } from './onboarding.service.js';
-
-/** Nothing was imported. */
-export class ImportRefused extends AppError {
-  constructor(
-    /** One sentence each, starting with the line number unless it concerns the whole file. */
-    readonly errors: readonly string[],
-  ) {
-    super(
-      'invalid_request',
-      errors.length === 1 ? (errors[0] ?? '') : `${errors.length} errors; nothing was imported.`,
-    );
-  }
-}
 
 /** A created account. */
 interface MadeAccount {
@@ -39,7 +26,7 @@ export class AccountImport {
     const { accounts, errors } = parseAccountFile(text);
     return this.accounts.within(async (manager) => {
       const all = [...errors, ...(await this.errorsIn(accounts, manager))];
-      if (all.length > 0) throw new ImportRefused(all.toSorted((one, other) => lineOf(one) - lineOf(other)));
+      if (all.length > 0) throw new ImportRefused(all);
       const made: MadeAccount[] = [];
       for (const account of accounts) made.push(await this.make(account, manager));
       return made;
@@ -68,8 +55,6 @@ export class AccountImport {
   }
 }
 
-const lineOf = (fault: string): number => Number(/^line (\d+)/.exec(fault)?.[1] ?? 0);
-
 const COLUMNS = ['email', 'name', 'group', 'credit', 'monthly_allowance'] as const;
 type ImportColumn = (typeof COLUMNS)[number];
 
@@ -91,44 +76,23 @@ interface AccountFile {
   readonly errors: readonly string[];
 }
 
-interface ImportRow {
-  readonly info: { readonly lines: number };
-  readonly record: Readonly<Partial<Record<ImportColumn, string>>>;
-}
-
 /** Parses CSV with a header; all columns but `email` are optional. */
 export function parseAccountFile(text: string): AccountFile {
-  let rows: readonly ImportRow[];
-  try {
-    rows = parse(text, {
-      columns: columnsOf,
-      bom: true,
-      info: true,
-      skip_empty_lines: true,
-      trim: true,
-    }) as unknown as ImportRow[];
-  } catch (error) {
-    return { accounts: [], errors: [`${reasonOf(error)}.`] };
-  }
-  const errors: string[] = [];
+  const { rows, errors: invalid } = parseImport(text, COLUMNS, ['email']);
+  const errors = [...invalid];
   const seen = new Map<string, number>();
-  const accounts = rows.flatMap(({ record, info: { lines: line } }) => {
+  const accounts = rows.flatMap(({ record, line }) => {
     const found = accountErrors(record, seen, line);
-    errors.push(...found.map((fault) => `line ${line}: ${fault}`));
+    errors.push(...found.map((error) => `line ${line}: ${error}`));
     return found.length > 0 ? [] : [accountOf(record, line)];
   });
-  if (rows.length === 0) errors.push('The file has no accounts.');
+  if (rows.length === 0 && errors.length === 0) errors.push('The file has no accounts.');
   return { accounts, errors };
 }
 
-function columnsOf(header: readonly string[]): ImportColumn[] {
-  const unknown = header.filter((name) => !COLUMNS.some((column) => column === name));
-  if (unknown.length > 0 || !header.includes('email') || new Set(header).size < header.length)
-    throw new Error(`The first line must list columns from ${COLUMNS.join(', ')}, each at most once, including email`);
-  return header as ImportColumn[];
-}
+type AccountRecord = ImportRow<ImportColumn>['record'];
 
-function accountErrors(record: ImportRow['record'], seen: Map<string, number>, line: number): string[] {
+function accountErrors(record: AccountRecord, seen: Map<string, number>, line: number): string[] {
   const { email: typed = '', name = '', credit = '', monthly_allowance: allowance = '' } = record;
   const errors: string[] = [];
   const email = normalizeEmail(typed);
@@ -136,14 +100,11 @@ function accountErrors(record: ImportRow['record'], seen: Map<string, number>, l
   else if (seen.has(email)) errors.push(`${email} is already on line ${seen.get(email)}.`);
   else seen.set(email, line);
   if (!/^[^\p{Cc}]{0,100}$/u.test(name)) errors.push('A name has at most 100 characters and no line breaks.');
-  for (const amount of [credit, allowance])
-    if (amount !== '' && !/^\d{1,9}(\.\d{1,9})?$/.test(amount))
-      errors.push(`"${amount}" is not a valid amount. Use a plain decimal in dollars, such as 5 or 0.50.`);
-  return errors;
+  return [...errors, ...[credit, allowance].flatMap((amount) => amountError(amount) ?? [])];
 }
 
 const accountOf = (
-  { email = '', name = '', group = '', credit = '', monthly_allowance: allowance = '' }: ImportRow['record'],
+  { email = '', name = '', group = '', credit = '', monthly_allowance: allowance = '' }: AccountRecord,
   line: number,
 ): ImportedAccount => ({
   line,

@@ -1,8 +1,9 @@
 // New accounts with everything they start with (wallet, credit, first key), created in one transaction: by
 // registration after the email address is verified, by sign-in with a provider, by import, or as the first
 // administrator. Also account deletion and password resets.
-export { AccountDeletion, type FirstRun, Onboarding } from './onboarding.service.js';
-export { AccountImport, ImportRefused } from './account-import.js';
+export { AccountDeletion, type FirstRun, Onboarding, type OpeningCredit } from './onboarding.service.js';
+export { AccountImport } from './account-import.js';
+export { amountError, ImportRefused, type ImportRow, parseImport } from './import-file.js';
 export { IdentityAccounts, IdentityOwners } from './registration/identity-accounts.js';
 export { InvitationRefused, Invitations } from './registration/invitations.js';
 export { InvitationSettled, InvitedAccountInUse, type PendingInvitation, UserInvitations } from './user-invitations.js';

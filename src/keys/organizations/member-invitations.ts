@@ -12,9 +12,9 @@ import {
   type Visitor,
 } from '../../auth/index.js';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
+import { AlreadyMember, MemberWriter } from './member-writer.js';
 import type { AssignableRole } from './members.service.js';
 import { type ActingMember, type OrganizationChange, OrganizationChanges } from './organization-changes.js';
-import { TeamNotFound } from './organization.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -32,6 +32,7 @@ export interface MemberInvitation {
   readonly organization: string;
   readonly email: string;
   readonly role: AssignableRole;
+  readonly teamId: string | undefined;
   readonly team: string | undefined;
   /** Name or email address; empty: an administrator. */
   readonly inviter: string;
@@ -39,6 +40,8 @@ export interface MemberInvitation {
   readonly expiresAt: Date;
   readonly isExpired: boolean;
 }
+
+type InvitationRow = Omit<MemberInvitation, 'team' | 'teamId'> & Readonly<Record<'team' | 'teamId', string | null>>;
 
 /** Who is invited, by their verified address. */
 type Invitee = Pick<Visitor, 'accountId' | 'email' | 'verified'>;
@@ -50,14 +53,9 @@ export class InvitationGone extends AppError {
   }
 }
 
-class AlreadyMember extends AppError {
-  constructor(email: string) {
-    super('invalid_request', `Enter another address: ${email} is already a member.`, { param: 'email' });
-  }
-}
-
 const SELECT = (where: string): string => `
-  SELECT i.id, i.organization_id AS "organizationId", o.name AS organization, i.email, i.role, t.name AS team,
+  SELECT i.id, i.organization_id AS "organizationId", o.name AS organization, i.email, i.role, i.team_id AS "teamId",
+         t.name AS team,
          coalesce(nullif(b.name, ''), b.email, '') AS inviter, coalesce(v.sent_at, i.created_at) AS "sentAt",
          i.expires_at AS "expiresAt", i.expires_at <= $2 AS "isExpired"
     FROM member_invitations i JOIN accounts o ON o.id = i.organization_id AND o.state = 'enabled'
@@ -76,24 +74,9 @@ const SAVE = `
      SET role = excluded.role, team_id = excluded.team_id, invited_by = excluded.invited_by, expires_at = excluded.expires_at
   RETURNING id`;
 const RENEW = 'UPDATE member_invitations SET expires_at = $2 WHERE id = $1';
-const DELETE = 'DELETE FROM member_invitations WHERE id = $1';
 const IS_MEMBER = `
   SELECT 1 FROM members m JOIN accounts a ON a.id = m.account_id
    WHERE m.organization_id = $1 AND a.email = $2 AND m.state = 'active'`;
-const TEAM = `SELECT 1 FROM teams WHERE organization_id = $1 AND id = $2 AND state = 'enabled'`;
-
-/** New members get the defaults of the organization; who returns has the budgets they had. */
-const JOIN = `
-  INSERT INTO members AS m (id, organization_id, account_id, role, team_id, quota, daily_budget, weekly_budget,
-    monthly_budget, max_keys, joined_at)
-  SELECT $1, i.organization_id, $3, i.role, i.team_id, o.quota, o.daily_budget, o.weekly_budget, o.monthly_budget,
-         o.max_keys, $4
-    FROM member_invitations i JOIN organizations o ON o.id = i.organization_id WHERE i.id = $2
-  ON CONFLICT ON CONSTRAINT member_is_unique DO UPDATE
-     SET state = 'active', role = excluded.role, role_source = 'manual', team_id = excluded.team_id,
-         team_source = 'manual', joined_at = excluded.joined_at, left_at = NULL, version = m.version + 1
-   WHERE m.state = 'left'
-  RETURNING id`;
 
 /** Mails the links of invitations, with limits per organization, address and network. */
 @Injectable()
@@ -109,6 +92,11 @@ export class InvitationMailer {
   async spend(organizationId: string, email: string, ip: string): Promise<void> {
     await this.throttle.spend('invitation-of-organization', organizationId);
     await this.proofs.spend(email, ip);
+  }
+
+  /** Undefined if the token is unknown. */
+  opened(token: string): Promise<OpenedLink | undefined> {
+    return this.verifications.byToken(token);
   }
 
   /** The link replaces earlier ones. @throws ResendTooSoon */
@@ -129,7 +117,7 @@ export class MemberInvitations {
     private readonly dataSource: DataSource,
     private readonly changes: OrganizationChanges,
     private readonly mailer: InvitationMailer,
-    private readonly verifications: Verifications,
+    private readonly members: MemberWriter,
     private readonly clock: Clock,
   ) {}
 
@@ -168,7 +156,7 @@ export class MemberInvitations {
 
   /** The invitation of a mailed link, with its state. @throws InvitationGone */
   async open(token: string): Promise<MemberInvitation> {
-    const link = await this.verifications.byToken(token);
+    const link = await this.mailer.opened(token);
     if (!isOpen(link)) throw new InvitationGone();
     return this.find(link.verification.subject);
   }
@@ -188,8 +176,9 @@ export class MemberInvitations {
   /** The link no longer works. @returns the invited address @throws InvitationGone, NotPermitted */
   withdraw(by: ActingMember, id: string): Promise<string> {
     return this.changes.run(by, 'manage organization', async (change) => {
-      const { email } = await this.find(id, by.id, change.manager);
-      await this.end(id, change.manager);
+      const invitation = await this.find(id, by.id, change.manager);
+      const { email } = invitation;
+      await this.end(invitation, change.manager);
       await this.record(id, email, 'withdrew the invitation of', change);
       return email;
     });
@@ -198,16 +187,15 @@ export class MemberInvitations {
   /** The invitee becomes a member. @returns the invitation @throws InvitationGone */
   async accept(invitee: Invitee, id: string): Promise<MemberInvitation> {
     const invitation = await this.own(invitee, id);
-    const now = this.clock.date();
     await this.dataSource.transaction(async (manager) => {
       const organization = await this.changes.lock(invitation.organizationId, manager);
-      // What was read before the lock may be gone.
-      await this.own(invitee, id, manager);
-      const values = [newId('mem', now.getTime()), id, invitee.accountId, now];
-      const [member] = await manager.query<{ id: string }[]>(JOIN, values);
-      await this.end(id, manager);
-      const object = { kind: 'member', id: member?.id ?? '', name: invitee.email } as const;
-      await this.changes.record(object, { organization, manager }, 'joined', [`role ${invitation.role}`]);
+      // What was read before the lock may be gone or changed.
+      const { role, teamId } = await this.own(invitee, id, manager);
+      const place = { organizationId: organization.id, accountId: invitee.accountId };
+      const member = await this.members.join({ ...place, role, teamId }, manager);
+      await this.end(invitation, manager);
+      const object = { kind: 'member', id: member ?? '', name: invitee.email } as const;
+      await this.changes.record(object, { organization, manager }, 'joined', [`role ${role}`]);
     });
     return invitation;
   }
@@ -215,7 +203,7 @@ export class MemberInvitations {
   /** @returns the invitation @throws InvitationGone */
   async decline(invitee: Invitee, id: string): Promise<MemberInvitation> {
     const invitation = await this.own(invitee, id);
-    await this.dataSource.transaction((manager) => this.end(id, manager));
+    await this.dataSource.transaction((manager) => this.end(invitation, manager));
     return invitation;
   }
 
@@ -227,8 +215,7 @@ export class MemberInvitations {
   ): Promise<void> {
     if ((await manager.query<unknown[]>(IS_MEMBER, [organization.id, email])).length > 0)
       throw new AlreadyMember(email);
-    if (teamId === undefined) return;
-    if ((await manager.query<unknown[]>(TEAM, [organization.id, teamId])).length === 0) throw new TeamNotFound();
+    await this.members.checkTeam(organization.id, teamId, manager);
   }
 
   /** @throws InvitationGone */
@@ -248,16 +235,12 @@ export class MemberInvitations {
 
   private async read(sql: string, by: string, manager?: EntityManager): Promise<readonly MemberInvitation[]> {
     const source = manager ?? this.dataSource.manager;
-    const rows = await source.query<(Omit<MemberInvitation, 'team'> & { team: string | null })[]>(sql, [
-      by,
-      this.clock.date(),
-    ]);
-    return rows.map((row) => ({ ...row, team: row.team ?? undefined }));
+    const rows = await source.query<InvitationRow[]>(sql, [by, this.clock.date()]);
+    return rows.map((row) => ({ ...row, teamId: row.teamId ?? undefined, team: row.team ?? undefined }));
   }
 
-  private async end(id: string, manager: EntityManager): Promise<void> {
-    await this.verifications.withdraw(id, manager);
-    await manager.query(DELETE, [id]);
+  private end({ organizationId, email }: MemberInvitation, manager: EntityManager): Promise<void> {
+    return this.members.withdrawInvitations(organizationId, email, manager);
   }
 
   private expiry(): Date {

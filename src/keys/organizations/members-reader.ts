@@ -47,6 +47,8 @@ const SELECT = (where: string): string => `
    WHERE m.organization_id = $1 AND m.state = 'active' AND a.state <> 'deleted' ${where}`;
 
 const ONE = SELECT('AND m.id = $2');
+const BY_EMAIL = SELECT('AND a.email = $2');
+const ALL = SELECT('ORDER BY m.id');
 const PAGE = (side: string, order: string): string =>
   SELECT(`
     AND ($2::text IS NULL OR a.email ILIKE $2 OR a.name ILIKE $2) AND ($3::text IS NULL OR m.role = $3)
@@ -107,6 +109,17 @@ export class MembersReader {
   async find(organizationId: string, memberId: string): Promise<Member | undefined> {
     const [member] = await this.read(ONE, [organizationId, memberId]);
     return member;
+  }
+
+  /** @param email normalized */
+  async withEmail(organizationId: string, email: string): Promise<Member | undefined> {
+    const [member] = await this.read(BY_EMAIL, [organizationId, email]);
+    return member;
+  }
+
+  /** Oldest first, without pages. */
+  all(organizationId: string): Promise<readonly Member[]> {
+    return this.read(ALL, [organizationId]);
   }
 
   async page(organizationId: string, filter: MemberFilter, { before, after }: MemberPosition): Promise<MemberPage> {

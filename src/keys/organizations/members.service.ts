@@ -1,10 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import type { OrganizationRole } from '../../auth/index.js';
+import type { EntityManager } from 'typeorm';
+import { ORGANIZATION_ROLES, type OrganizationRole } from '../../auth/index.js';
 import { WalletService } from '../../wallet/index.js';
-import { type BudgetLimits, BudgetsRepository, MemberKeys, Memberships } from '../index.js';
+import {
+  type BudgetChange,
+  type BudgetLimits,
+  BudgetsRepository,
+  type MemberBudgetName,
+  MemberKeys,
+  Memberships,
+} from '../index.js';
 import { MembersReader } from './members-reader.js';
 import {
   type ActingMember,
+  changedBudgets,
   countFact,
   differences,
   limitFacts,
@@ -34,11 +43,26 @@ export type KeysOfLeaver =
 
 /** Roles that can be given. There is one owner, whose role moves with the ownership. */
 export type AssignableRole = Exclude<OrganizationRole, 'owner'>;
+export const ASSIGNABLE_ROLES = ORGANIZATION_ROLES.filter((role): role is AssignableRole => role !== 'owner');
 
 export interface MemberLimits {
   readonly budgets: BudgetLimits;
   /** Undefined: unlimited. */
   readonly maxKeys: number | undefined;
+}
+
+/** Absent limits stay. */
+export interface MemberLimitChange {
+  readonly budgets?: BudgetChange<MemberBudgetName> | undefined;
+  /** Null: unlimited. */
+  readonly maxKeys?: number | null | undefined;
+}
+
+/** Settings of a member that change together; absent ones stay. */
+export interface MemberChange extends MemberLimitChange {
+  readonly role?: AssignableRole | undefined;
+  /** Null: none. */
+  readonly teamId?: string | null | undefined;
 }
 
 const SET_ROLE = `UPDATE members SET role = $2, role_source = 'manual', version = version + 1 WHERE id = $1`;
@@ -70,6 +94,17 @@ export class MemberLimitChanges {
     if (keys !== member.maxKeys) await change.manager.query(SET_MAX_KEYS, [member.id, keys]);
     const lines = await this.writeBudgets({ kind: 'member', ...member }, budgets, change);
     return [...lines, ...differences([countFact('max keys', member.maxKeys, keys)])];
+  }
+
+  /** Absent limits stay. @returns changed limits @throws as `write` */
+  async change(
+    member: MemberRow,
+    { budgets, maxKeys }: MemberLimitChange,
+    change: OrganizationChange,
+  ): Promise<readonly string[]> {
+    if (maxKeys === undefined && Object.values(budgets ?? {}).every((limit) => limit === undefined)) return [];
+    const keys = maxKeys === undefined ? member.maxKeys : maxKeys;
+    return this.write(member, { budgets: changedBudgets(member, budgets), maxKeys: keys ?? undefined }, change);
   }
 
   /** Locks the wallet first, as calls do. @returns changed limits @throws BudgetNotPossible */
@@ -112,28 +147,27 @@ export class Members {
     return member;
   }
 
+  /** Several settings at once, all or none. @throws OwnerStays, TeamNotFound, BudgetNotPossible, MaxKeysNotPossible */
+  set(by: ActingMember, memberId: string, settings: MemberChange, manager?: EntityManager): Promise<void> {
+    const set = async (member: MemberRow, change: OrganizationChange): Promise<void> => {
+      const { role, teamId } = settings;
+      // The wallet before keys, as calls lock them.
+      const limits = await this.limits.change(member, settings, change);
+      const roles = role === undefined ? [] : await this.writeRole(member, role, change);
+      const teams = teamId === undefined ? [] : await this.writeTeam(member, teamId ?? undefined, change);
+      await this.record(member, change, [...roles, ...teams, ...limits]);
+    };
+    return this.change(by, memberId, set, manager);
+  }
+
   /** Keys of roles that may not use any are refused from now on, and accepted again with another role. */
   setRole(by: ActingMember, memberId: string, role: AssignableRole): Promise<void> {
-    return this.change(by, memberId, async (member, change) => {
-      if (member.role === 'owner') throw new OwnerStays();
-      if (member.id === change.actor?.id) throw new NotPermitted('Another admin or the owner must change your role.');
-      if (member.role === role) return;
-      await change.manager.query(SET_ROLE, [member.id, role]);
-      await this.keys.invalidate({ memberId: member.id }, change.manager);
-      await this.record(member, change, differences([['role', member.role, role]]));
-    });
+    return this.set(by, memberId, { role });
   }
 
   /** Also of their keys. @param teamId undefined: none @throws TeamNotFound */
   setTeam(by: ActingMember, memberId: string, teamId: string | undefined): Promise<void> {
-    return this.change(by, memberId, async (member, change) => {
-      const name = await this.teamName(teamId, change);
-      if (member.teamId === (teamId ?? null)) return;
-      const before = await this.teamName(member.teamId ?? undefined, change);
-      await change.manager.query(SET_TEAM, [member.id, teamId ?? null]);
-      await this.keys.moveToTeam({ memberId: member.id }, teamId ?? null, change.manager);
-      await this.record(member, change, differences([['team', before, name]]));
-    });
+    return this.set(by, memberId, { teamId: teamId ?? null });
   }
 
   /**
@@ -185,19 +219,49 @@ export class Members {
     }
   }
 
+  /** @returns lines of the audit entry */
+  private async writeRole(
+    member: MemberRow,
+    role: AssignableRole,
+    { manager, actor }: OrganizationChange,
+  ): Promise<readonly string[]> {
+    if (member.role === 'owner') throw new OwnerStays();
+    if (member.id === actor?.id) throw new NotPermitted('Another admin or the owner must change your role.');
+    if (member.role === role) return [];
+    await manager.query(SET_ROLE, [member.id, role]);
+    await this.keys.invalidate({ memberId: member.id }, manager);
+    return differences([['role', member.role, role]]);
+  }
+
+  /** @returns lines of the audit entry @throws TeamNotFound */
+  private async writeTeam(
+    member: MemberRow,
+    teamId: string | undefined,
+    change: OrganizationChange,
+  ): Promise<readonly string[]> {
+    const name = await this.teamName(teamId, change);
+    if (member.teamId === (teamId ?? null)) return [];
+    const before = await this.teamName(member.teamId ?? undefined, change);
+    await change.manager.query(SET_TEAM, [member.id, teamId ?? null]);
+    await this.keys.moveToTeam({ memberId: member.id }, teamId ?? null, change.manager);
+    return differences([['team', before, name]]);
+  }
+
   private change(
     by: ActingMember,
     memberId: string,
     work: (member: MemberRow, change: OrganizationChange) => Promise<void>,
+    within?: EntityManager,
   ): Promise<void> {
-    return this.changes.run(by, 'manage organization', async (change) => {
+    const checked = async (change: OrganizationChange): Promise<void> => {
       const { organization, manager, actor } = change;
       const member = await this.changes.member(organization.id, memberId, manager);
       if (member === undefined) throw new MemberNotFound();
       if (member.role === 'owner' && actor !== undefined && actor.id !== member.id)
         throw new NotPermitted('Only the owner can change what concerns the owner.');
       await work(member, change);
-    });
+    };
+    return this.changes.run(by, 'manage organization', checked, within);
   }
 
   /** @throws TeamNotFound */

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { allows, OrganizationNotFound, type OrganizationRole, type Permission } from '../../auth/index.js';
 import { type AuditEntry, AuditLog } from '../../platform/audit/index.js';
 import { formatUsd, nanos, type Nanos } from '../../platform/shared/index.js';
-import { type BudgetLimits, MEMBER_BUDGET_NAMES, type MemberBudgetName } from '../index.js';
+import { type BudgetChange, type BudgetLimits, MEMBER_BUDGET_NAMES, type MemberBudgetName } from '../index.js';
 import { type LimitRow, LIMIT_COLUMNS, NotPermitted } from './organization.js';
 
 /** Who changes an organization. */
@@ -129,6 +129,14 @@ export const limitsOf = (row: LimitRow): BudgetLimits => {
     weekly: weekly ?? undefined,
     monthly: monthly ?? undefined,
   };
+};
+
+/** Limits as stored, with a change; what it does not name stays. */
+export const changedBudgets = (row: LimitRow, change: BudgetChange<MemberBudgetName> = {}): BudgetLimits => {
+  const before = limitsOf(row);
+  const after = (name: MemberBudgetName): Nanos | undefined =>
+    change[name] === undefined ? before[name] : (change[name] ?? undefined);
+  return { lifetime: after('lifetime'), daily: after('daily'), weekly: after('weekly'), monthly: after('monthly') };
 };
 
 const amountIn = (text: string | null): Nanos | null => (text === null ? null : nanos(BigInt(text)));

@@ -5,7 +5,8 @@ import { Settings } from '../../platform/settings/index.js';
 import { Clock, newId } from '../../platform/shared/index.js';
 import { WalletService } from '../../wallet/index.js';
 import { possibleBudgets } from '../index.js';
-import { AccountDeletion } from '../onboarding/index.js';
+import { AccountDeletion, type OpeningCredit } from '../onboarding/index.js';
+import { MemberWriter } from './member-writer.js';
 import {
   type ActingMember,
   countFact,
@@ -31,6 +32,19 @@ import {
 /** Who creates an organization and becomes its owner. */
 type Founder = Pick<Visitor, 'accountId' | 'isAdministrator'>;
 
+interface NewOrganization {
+  /** ID of an account. */
+  readonly ownerId: string;
+  readonly name: string;
+  readonly credit?: OpeningCredit | undefined;
+}
+
+interface OpenedOrganization {
+  readonly id: string;
+  /** Of the member who owns it. */
+  readonly ownerId: string;
+}
+
 const CREATE_ACCOUNT = `
   INSERT INTO accounts (id, email, name, kind, verified_at) VALUES ($1, $2, $3, 'organization', $4)`;
 const CREATE_OWNER = `INSERT INTO members (id, organization_id, account_id, role, joined_at) VALUES ($1, $2, $3, 'owner', $4)`;
@@ -53,12 +67,6 @@ const SET_DEFAULTS = `
    WHERE id = $1`;
 const OFFER = 'UPDATE organizations SET offered_to = $2, offered_at = $3 WHERE id = $1';
 const SET_ROLE = `UPDATE members SET role = $2, role_source = 'manual', version = version + 1 WHERE id = $1`;
-const WITHDRAW_INVITATIONS = `
-  WITH invitations AS (DELETE FROM member_invitations WHERE organization_id = $1 RETURNING id)
-  DELETE FROM verifications v USING invitations i WHERE v.purpose = 'join' AND v.subject = i.id`;
-const LEAVE_ALL = `
-  UPDATE members SET state = 'left', left_at = $2, role = 'member', team_id = NULL
-   WHERE organization_id = $1 AND state = 'active'`;
 
 interface OrganizationDetails extends LimitRow {
   readonly id: string;
@@ -81,6 +89,7 @@ export class Organizations {
     private readonly throttle: Throttle,
     private readonly settings: Settings,
     private readonly clock: Clock,
+    private readonly members: MemberWriter,
   ) {}
 
   /** Whether a user may create one. */
@@ -95,19 +104,27 @@ export class Organizations {
    */
   async create(founder: Founder, typed: string): Promise<string> {
     if (!this.mayCreate(founder)) throw new CreationRestricted();
-    const name = possibleName('organization', typed);
     await this.throttle.spend('organization-of-account', founder.accountId);
+    return (await this.open({ ownerId: founder.accountId, name: typed })).id;
+  }
+
+  /** In the name of a user, for administrators of the service. @throws InvalidName, InvalidAmount */
+  async open({ ownerId, name: typed, credit }: NewOrganization, manager?: EntityManager): Promise<OpenedOrganization> {
+    const name = possibleName('organization', typed);
     const now = this.clock.date();
-    const id = newId('org', now.getTime());
-    await this.dataSource.transaction(async (manager) => {
+    const [id, memberId] = [newId('org', now.getTime()), newId('mem', now.getTime())];
+    const open = async (within: EntityManager): Promise<OpenedOrganization> => {
       // `.invalid` addresses never receive mail.
-      await manager.query(CREATE_ACCOUNT, [id, `${id}@organization.invalid`, name, now]);
-      await manager.query('INSERT INTO organizations (id, created_at) VALUES ($1, $2)', [id, now]);
-      await this.wallets.create(id, manager);
-      await manager.query(CREATE_OWNER, [newId('mem', now.getTime()), id, founder.accountId, now]);
-      await this.changes.record({ kind: 'organization', id, name }, { organization: { id }, manager }, 'created');
-    });
-    return id;
+      await within.query(CREATE_ACCOUNT, [id, `${id}@organization.invalid`, name, now]);
+      await within.query('INSERT INTO organizations (id, created_at) VALUES ($1, $2)', [id, now]);
+      await this.wallets.create(id, within);
+      await within.query(CREATE_OWNER, [memberId, id, ownerId, now]);
+      const change = { organization: { id }, manager: within };
+      await this.changes.record({ kind: 'organization', id, name }, change, 'created');
+      if (credit) await this.wallets.credit(id, credit.amount, credit.reason, within);
+      return { id, ownerId: memberId };
+    };
+    return manager ? open(manager) : this.dataSource.transaction(open);
   }
 
   /** @throws OrganizationNotFound */
@@ -208,10 +225,8 @@ export class Organizations {
         'own organization',
         async (change) => {
           const { id } = change.organization;
-          await manager.query(WITHDRAW_INVITATIONS, [id]);
           await manager.query(OFFER, [id, null, null]);
-          await manager.query(LEAVE_ALL, [id, this.clock.date()]);
-          await this.changes.record(objectOf(change), change, 'deleted');
+          await this.members.endAll(id, manager);
         },
         manager,
       ),

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { Clock, newId } from '../../platform/shared/index.js';
 import { type BudgetLimits, BudgetsRepository, MemberKeys, type MemberBudgets, possibleNetworks } from '../index.js';
 import { MemberLimitChanges } from './members.service.js';
@@ -46,7 +46,7 @@ const ONE = SELECT('AND t.id = $2');
 const ALL = SELECT('ORDER BY lower(t.name)');
 
 const NAMESAKE = `
-  SELECT 1 FROM teams WHERE organization_id = $1 AND lower(name) = lower($2) AND id <> $3 AND state = 'enabled'`;
+  SELECT id FROM teams WHERE organization_id = $1 AND lower(name) = lower($2) AND id <> $3 AND state = 'enabled'`;
 const INSERT = `
   INSERT INTO teams (id, organization_id, name, models, groups, networks, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 const UPDATE = `
@@ -126,6 +126,23 @@ export class Teams {
     return rows.flatMap((row) => teamOf(row, budgets.get(row.id)) ?? []);
   }
 
+  /** ID of the team with this name, ignoring case; undefined if there is none. */
+  async named(
+    organizationId: string,
+    name: string,
+    manager: EntityManager = this.dataSource.manager,
+  ): Promise<string | undefined> {
+    const [team] = await manager.query<{ id: string }[]>(NAMESAKE, [organizationId, name.trim(), '']);
+    return team?.id;
+  }
+
+  /** The same. @throws TeamNotFound */
+  async idOf(organizationId: string, name: string): Promise<string> {
+    const id = await this.named(organizationId, name);
+    if (id === undefined) throw new TeamNotFound();
+    return id;
+  }
+
   /** @throws TeamNotFound */
   async get(organizationId: string, id: string): Promise<Team> {
     const [row] = await this.dataSource.query<TeamDetails[]>(ONE, [organizationId, id]);
@@ -136,13 +153,14 @@ export class Teams {
   }
 
   /** @returns its ID @throws InvalidName, TeamNameTaken, NetworksNotPossible, BudgetNotPossible, NotPermitted */
-  create(by: ActingMember, settings: TeamSettings): Promise<string> {
-    return this.changes.run(by, 'manage organization', async (change) => {
+  create(by: ActingMember, settings: TeamSettings, manager?: EntityManager): Promise<string> {
+    const create = async (change: OrganizationChange): Promise<string> => {
       const team = await this.write.insert(settings, change);
       await this.limits.writeBudgets({ kind: 'team', ...team }, settings.budgets, change);
       await this.changes.record({ kind: 'team', id: team.id, name: team.name }, change, 'created');
       return team.id;
-    });
+    };
+    return this.changes.run(by, 'manage organization', create, manager);
   }
 
   /**

@@ -158,7 +158,7 @@ export class AllowanceService {
   }
 
   private async record(id: string, before: Nanos, after: Nanos, manager: EntityManager): Promise<void> {
-    const object = { kind: 'account', id, name: await this.wallets.ownerOf(id, manager) } as const;
+    const object = await this.wallets.ownerOf(id, manager);
     const lines = [`monthly allowance ${amountText(before)} → ${amountText(after)}`];
     await this.audit.record({ action: 'changed', object, lines }, manager);
   }

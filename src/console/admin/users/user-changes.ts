@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import {
   AccountChangedMeanwhile,
-  AccountService,
   AccountStatus,
   LastAdministrator,
   RecentSignIn,
   type Visitor,
 } from '../../../auth/index.js';
-import { changedLimits, NO_LIMITS } from '../../../platform/limits/index.js';
-import { countOf, Form, type FormBody, Page, Redirect } from '../../web/index.js';
+import { Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { ROLES, UserChoices } from './user-facts.js';
 import { RoleForm, SettingsForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
@@ -21,7 +19,6 @@ export class UserChanges {
   constructor(
     private readonly pages: UserPages,
     private readonly choices: UserChoices,
-    private readonly accounts: AccountService,
     private readonly standing: AccountStatus,
     private readonly recent: RecentSignIn,
   ) {}
@@ -29,7 +26,7 @@ export class UserChanges {
   async settings(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
     const form = Form.read(SettingsForm, body);
     try {
-      const done = await form.attempt((value) => this.setTerms(id, value));
+      const done = await form.attempt((value) => this.choices.setTerms(id, value));
       if (done === undefined) return await this.pages.show(visitor, id, {}, { settings: { form } });
     } catch (error) {
       if (!(error instanceof AccountChangedMeanwhile)) throw error;
@@ -76,17 +73,6 @@ export class UserChanges {
       title: `${email} reinstated`,
       text: 'Sign-in and API keys work again.',
     });
-  }
-
-  private async setTerms(id: string, form: SettingsForm): Promise<true> {
-    const groupName = await this.choices.groupName(form.group);
-    const limits = changedLimits(NO_LIMITS, {
-      requestsPerMinute: countOf(form.callsPerMinute),
-      tokensPerMinute: countOf(form.tokensPerMinute),
-      concurrency: countOf(form.concurrency),
-    });
-    await this.accounts.setTerms(id, form.revision, { groupName, limits });
-    return true;
   }
 }
 

@@ -4,9 +4,10 @@ import { type Nanos, nanos } from '../../../platform/shared/index.js';
 import { type Query, TimeLimitedReads } from '../../../usage/index.js';
 import { containing } from '../../usage/index.js';
 
-/** A row of the user list. */
+/** A row of the user list, or an organization as the holder of a wallet and keys. */
 export interface ListedUser {
   readonly id: string;
+  readonly kind: 'person' | 'organization';
   readonly email: string;
   readonly name: string;
   readonly role: AccountRole;
@@ -69,7 +70,7 @@ const SELECT = (filter: string, order: string): string => `
                   (SELECT c.created_at FROM calls c WHERE c.account_id = a.id ORDER BY c.created_at DESC LIMIT 1)
          ) AS "lastSeenAt"
     FROM (
-      SELECT id, email, name, role, state, coalesce(group_name, 'default') AS "group", verified_at IS NOT NULL AS verified,
+      SELECT id, kind, email, name, role, state, coalesce(group_name, 'default') AS "group", verified_at IS NOT NULL AS verified,
              created_at AS "createdAt"
         FROM accounts WHERE ${filter} ${order}) a
     LEFT JOIN wallets w ON w.account_id = a.id

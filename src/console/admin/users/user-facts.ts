@@ -8,14 +8,16 @@ import {
 } from '../../../auth/index.js';
 import { CatalogEditor, DEFAULT_GROUP } from '../../../catalog/index.js';
 import { OwnKeys } from '../../../keys/index.js';
+import { changedLimits, NO_LIMITS } from '../../../platform/limits/index.js';
 import { TimeLimitedReads } from '../../../usage/index.js';
 import { type PaymentOfMovement, type TopUp, type TopUpPosition, WalletStatement } from '../../../wallet/index.js';
 import { sessionViews } from '../../account/index.js';
 import { badgeOf as keyBadgeOf, limitsOf } from '../../keys/index.js';
 import { exactAmount, MOVEMENT_LABELS, paymentLabels } from '../../wallet/index.js';
-import { Cursors } from '../../web/index.js';
-import { listAddress, type ListQuery } from '../list-address.js';
+import { countOf, Cursors } from '../../web/index.js';
+import { accountPath, listAddress, type ListQuery } from '../list-address.js';
 import type { ListedUser } from './user-directory.js';
+import type { SettingsForm } from './user-forms.js';
 
 const PAGE_MOVEMENTS = 20;
 
@@ -110,19 +112,26 @@ export function badgeOf({ state, verified, invited }: Pick<ListedUser, 'state' |
   return invited ? { tone: '', label: 'Invited' } : { tone: 'warn', label: 'Not verified' };
 }
 
-/** Display name of a user; the address of a deleted account is meaningless. */
-export const userTitle = ({ state, email }: { readonly state: AccountState; readonly email: string }): string =>
-  state === 'deleted' ? 'Deleted user' : email;
+/** Display name of a user or an organization; deleted ones have none. */
+export function userTitle({ kind, state, email, name }: Pick<ListedUser, 'kind' | 'state' | 'email' | 'name'>): string {
+  if (kind === 'organization') return state === 'deleted' ? 'Deleted organization' : name;
+  return state === 'deleted' ? 'Deleted user' : email;
+}
 
-/** Breadcrumbs of a user's pages. */
-export const userCrumbs = (user: { readonly id: string; readonly email: string }, last?: string) => [
-  { href: '/admin/users', label: 'Users' },
+/** How pages of money and keys name the account. */
+export const accountView = (user: ListedUser) => ({ id: user.id, title: userTitle(user), path: accountPath(user.id) });
+
+/** Breadcrumbs of the pages of a user or an organization. */
+export const userCrumbs = (user: ListedUser, last?: string) => [
+  user.kind === 'organization'
+    ? { href: '/admin/organizations', label: 'Organizations' }
+    : { href: '/admin/users', label: 'Users' },
   ...(last === undefined
-    ? [{ label: user.email }]
-    : [{ href: `/admin/users/${user.id}`, label: user.email }, { label: last }]),
+    ? [{ label: userTitle(user) }]
+    : [{ href: accountPath(user.id), label: userTitle(user) }, { label: last }]),
 ];
 
-/** The groups that a user can be assigned to. */
+/** Group and limits of a user or an organization. */
 @Injectable()
 export class UserChoices {
   constructor(
@@ -140,6 +149,18 @@ export class UserChoices {
   async groupName(chosen: string): Promise<string | undefined> {
     if (!(await this.groups()).includes(chosen)) throw new InvalidAccount('group', 'Choose a group from the list.');
     return chosen === DEFAULT_GROUP ? undefined : chosen;
+  }
+
+  /** @throws AccountChangedMeanwhile, AccountGone, InvalidAccount */
+  async setTerms(id: string, form: SettingsForm): Promise<true> {
+    const groupName = await this.groupName(form.group);
+    const limits = changedLimits(NO_LIMITS, {
+      requestsPerMinute: countOf(form.callsPerMinute),
+      tokensPerMinute: countOf(form.tokensPerMinute),
+      concurrency: countOf(form.concurrency),
+    });
+    await this.accounts.setTerms(id, form.revision, { groupName, limits });
+    return true;
   }
 }
 
@@ -194,7 +215,7 @@ export class UserLists {
 /** Undefined if the list fits on one page. */
 function turnsOf(userId: string, list: string, place: Start['place'], next: string | undefined): Turns | undefined {
   if (place === undefined && next === undefined) return undefined;
-  const there = `/admin/users/${userId}`;
+  const there = accountPath(userId);
   return {
     newest: place && `${there}#${list}`,
     older: next && `${listAddress(there, { [list]: next })}#${list}`,

@@ -21,7 +21,7 @@ export class BalanceForm extends ConfirmedForm {
 
   @Trimmed()
   @Matches(/^[^\p{Cc}]{1,200}$/u, {
-    message: 'Enter a reason (1 to 200 characters). It is recorded in the ledger and visible to the user.',
+    message: 'Enter a reason (1 to 200 characters). It is recorded in the ledger and shown in the wallet.',
   })
   readonly reason: string = '';
 

@@ -1,20 +1,20 @@
 import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/common';
-import { SessionService, type Visitor } from '../../../auth/index.js';
+import type { Visitor } from '../../../auth/index.js';
 import { type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { exactUsd } from '../../../platform/format/index.js';
 import { type Nanos, nanos } from '../../../platform/shared/index.js';
 import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { KeyUsePages, type KeyUseQuery } from '../../keys/index.js';
 import { amountOf, CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../../web/index.js';
-import { listAddress } from '../list-address.js';
+import { accountPath, listAddress } from '../list-address.js';
 import type { ListedUser } from './user-directory.js';
-import { userCrumbs, userTitle } from './user-facts.js';
+import { accountView, userCrumbs } from './user-facts.js';
 import { QuotaForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
 
-const pathOf = (id: string): string => `/admin/users/${id}#keys`;
+const pathOf = (id: string): string => `${accountPath(id)}#keys`;
 
-/** Administration of a user's API keys. */
+/** Administration of API keys. */
 @Injectable()
 export class UserKeyPages {
   constructor(
@@ -25,10 +25,10 @@ export class UserKeyPages {
 
   /** The key's usage page without the owner's actions. @throws KeyNotFound */
   async show(visitor: Visitor, accountId: string, id: string, query: KeyUseQuery): Promise<Page> {
-    const user = await this.users.find(accountId);
+    const user = await this.users.findAccount(accountId);
     const place = {
-      path: `/admin/users/${accountId}/keys/${id}`,
-      crumbs: userCrumbs({ id: accountId, email: userTitle(user) }, 'API key'),
+      path: `${accountPath(accountId)}/keys/${id}`,
+      crumbs: userCrumbs(user, 'API key'),
       log: (parts: Readonly<Record<string, string>>): string =>
         listAddress('/admin/calls', { user: accountId, key: id, ...parts }),
     };
@@ -50,10 +50,10 @@ export class UserKeyPages {
   }
 
   async confirmDeletion(accountId: string, id: string): Promise<Page> {
-    const user = await this.users.find(accountId);
+    const user = await this.users.findAccount(accountId);
     const key = await this.keys.get({ accountId, id });
-    const crumbs = userCrumbs({ id: user.id, email: userTitle(user) }, 'Delete API key');
-    const data = { key: shown(key), user: { id: user.id, title: userTitle(user) }, crumbs };
+    const crumbs = userCrumbs(user, 'Delete API key');
+    const data = { key: shown(key), user: accountView(user), crumbs };
     return new Page('admin/users-key-delete', { title: `Delete “${key.name}”?`, width: 'narrow', data });
   }
 
@@ -67,7 +67,7 @@ export class UserKeyPages {
 
 const shown = ({ id, name, hint, lastUsedAt }: OwnKey) => ({ id, name, hint, lastUsedAt });
 
-/** `/admin/users/:id/keys/:key/quota`: how much of the user's balance a key may spend. Does not change the balance. */
+/** `…/:id/keys/:key/quota`: how much of the balance a key may spend. Does not change the balance. */
 @Injectable()
 export class UserKeyQuotaPages {
   constructor(
@@ -78,16 +78,16 @@ export class UserKeyQuotaPages {
 
   /** @throws KeyNotFound, also for a key of another user */
   async showForm(accountId: string, id: string): Promise<Page> {
-    const user = await this.users.find(accountId);
+    const user = await this.users.findAccount(accountId);
     return pageOf(user, await this.keys.get({ accountId, id }), Form.empty({ direction: 'add' }));
   }
 
   async change(visitor: Visitor, accountId: string, id: string, body: FormBody): Promise<Page | Redirect> {
-    const user = await this.users.find(accountId);
+    const user = await this.users.findAccount(accountId);
     const key = await this.keys.get({ accountId, id });
     const form = Form.read(QuotaForm, body);
     const change = () => form.attempt((value) => this.keys.raiseQuota({ accountId, id }, signed(value)));
-    const result = await this.once.run(visitor.accountId, body, change, () => `/admin/users/${accountId}#keys`);
+    const result = await this.once.run(visitor.accountId, body, change, () => pathOf(accountId));
     if (result === undefined) return pageOf(user, key, form);
     const text =
       result.made === undefined ? 'This form was already submitted.' : `The quota is now ${exactUsd(result.made)}.`;
@@ -112,25 +112,23 @@ const pageOf = (user: ListedUser, key: OwnKey, form: Form<QuotaForm>): Page =>
     width: 'narrow',
     data: {
       form,
-      user: { id: user.id, title: userTitle(user) },
+      user: accountView(user),
       key: { id: key.id, name: key.name, hint: key.hint },
       quota: key.quota && exactUsd(key.quota),
       used: exactUsd(key.used),
       held: key.held > 0n ? exactUsd(key.held) : undefined,
       directions: DIRECTIONS,
-      crumbs: userCrumbs({ id: user.id, email: userTitle(user) }, 'API key quota'),
+      crumbs: userCrumbs(user, 'API key quota'),
     },
   });
 
-/** A user's API keys and sessions. */
-@Controller('admin/users/:id')
+/** API keys of a user or an organization. */
+@Controller(['admin/users/:id', 'admin/organizations/:id'])
 @Administrator()
 export class UserKeysController {
   constructor(
-    private readonly users: UserPages,
     private readonly keys: UserKeyPages,
     private readonly quotas: UserKeyQuotaPages,
-    private readonly sessions: SessionService,
   ) {}
 
   @Get('keys/:key')
@@ -179,18 +177,5 @@ export class UserKeysController {
   @RequiresRecentSignIn()
   deleteKey(@Param('id') id: string, @Param('key') key: string): Promise<Redirect> {
     return this.keys.delete(id, key);
-  }
-
-  @Post('sessions/:session/end')
-  async endSession(@Param('id') id: string, @Param('session') session: string): Promise<Redirect> {
-    await this.sessions.end(id, session);
-    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'Browser signed out' });
-  }
-
-  @Post('sessions/end')
-  async endSessions(@Param('id') id: string): Promise<Redirect> {
-    await this.users.find(id);
-    await this.sessions.endAllOf(id);
-    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'All browsers signed out' });
   }
 }

@@ -5,12 +5,13 @@ import { formatUsd, type Nanos, nanos, ZERO } from '../../../platform/shared/ind
 import { AllowanceService, type WalletPreview, WalletService } from '../../../wallet/index.js';
 import { Administrator } from '../../access/index.js';
 import { amountOf, CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../../web/index.js';
+import { accountPath } from '../list-address.js';
 import type { ListedUser } from './user-directory.js';
-import { userCrumbs, userTitle } from './user-facts.js';
+import { accountView, userCrumbs } from './user-facts.js';
 import { AllowanceForm, BalanceForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
 
-/** `/admin/users/:id/balance`: an adjustment is previewed before it is made. */
+/** `…/:id/balance`: an adjustment is previewed before it is made. */
 @Injectable()
 export class UserBalancePages {
   constructor(
@@ -21,12 +22,12 @@ export class UserBalancePages {
   ) {}
 
   async showForm(visitor: Visitor, id: string): Promise<Page> {
-    return this.page(visitor, await this.users.findPresent(id), Form.empty({ direction: 'add' }));
+    return this.page(visitor, await this.users.findPresentAccount(id), Form.empty({ direction: 'add' }));
   }
 
   /** Makes a reviewed adjustment; shows the preview if it was not reviewed or has changed since. */
   async adjust(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
-    const user = await this.users.findPresent(id);
+    const user = await this.users.findPresentAccount(id);
     const form = Form.read(BalanceForm, body);
     const preview = await form.attempt((value) => this.wallets.preview(id, signed(value)));
     const { value } = form;
@@ -34,7 +35,7 @@ export class UserBalancePages {
     const review = reviewed(value, preview);
     if (value.reviewed !== review.of) return this.page(visitor, user, form, review);
     const adjusted = () => form.attempt(() => this.adjusted(visitor, id, value));
-    const there = `/admin/users/${id}`;
+    const there = accountPath(id);
     const result = await this.once.run(visitor.accountId, body, adjusted, () => there);
     if (result === undefined) return this.page(visitor, user, form, review);
     const text = result.made === undefined ? 'This form was already submitted.' : `The balance is now ${result.made}.`;
@@ -54,7 +55,7 @@ export class UserBalancePages {
       width: 'narrow',
       data: {
         form,
-        user: { id: user.id, title: userTitle(user) },
+        user: accountView(user),
         crumbs: userCrumbs(user, 'Adjust balance'),
         directions: DIRECTIONS,
         balance: exactUsd(balance),
@@ -99,7 +100,7 @@ function reviewed(form: BalanceForm, { before, after }: WalletPreview): Review {
   };
 }
 
-/** `/admin/users/:id/allowance`: a user’s monthly allowance. */
+/** `…/:id/allowance`: the monthly allowance. */
 @Injectable()
 export class UserAllowancePages {
   constructor(
@@ -109,13 +110,13 @@ export class UserAllowancePages {
   ) {}
 
   async showForm(visitor: Visitor, id: string): Promise<Page> {
-    const user = await this.users.findPresent(id);
+    const user = await this.users.findPresentAccount(id);
     const amount = user.allowance > 0n ? formatUsd(user.allowance) : '';
     return this.page(visitor, user, Form.empty({ amount }));
   }
 
   async set(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
-    const user = await this.users.findPresent(id);
+    const user = await this.users.findPresentAccount(id);
     const form = Form.read(AllowanceForm, body);
     const done = await form.attempt(async ({ amount: typed, password }) => {
       await this.recent.confirm(visitor, password);
@@ -124,7 +125,7 @@ export class UserAllowancePages {
       return amount === 0n ? 'The allowance was ended.' : `The allowance is ${price(amount)} per month.`;
     });
     if (done === undefined) return this.page(visitor, user, form);
-    return new Redirect(`/admin/users/${id}`, { tone: 'ok', title: 'Monthly allowance set', text: done });
+    return new Redirect(accountPath(id), { tone: 'ok', title: 'Monthly allowance set', text: done });
   }
 
   private page(visitor: Visitor, user: ListedUser, form: Form<AllowanceForm>): Page {
@@ -133,7 +134,7 @@ export class UserAllowancePages {
       width: 'narrow',
       data: {
         form,
-        user: { id: user.id, title: userTitle(user), suspended: user.state === 'disabled' },
+        user: { ...accountView(user), suspended: user.state === 'disabled' },
         crumbs: userCrumbs(user, 'Monthly allowance'),
         monthly: user.allowance > 0n ? price(user.allowance) : undefined,
         passwordNeeded: this.recent.needed(visitor),
@@ -144,8 +145,8 @@ export class UserAllowancePages {
 
 type MoneyPageResult = Promise<Page | Redirect>;
 
-/** A user's balance adjustments and monthly allowance. */
-@Controller('admin/users/:id')
+/** Balance adjustments and the monthly allowance of a user or an organization. */
+@Controller(['admin/users/:id', 'admin/organizations/:id'])
 @Administrator()
 export class UserMoneyController {
   constructor(

@@ -6,6 +6,7 @@ import {
   SecondFactorIsOff,
   SecondFactorRemoval,
   SecondFactors,
+  SessionService,
   type Visitor,
 } from '../../../auth/index.js';
 import { AccountDeletion } from '../../../keys/onboarding/index.js';
@@ -149,6 +150,7 @@ export class UserController {
     private readonly changes: UserChanges,
     private readonly deletion: UserDeletePages,
     private readonly secondFactor: UserSecondFactorPages,
+    private readonly sessions: SessionService,
   ) {}
 
   @Get()
@@ -201,5 +203,18 @@ export class UserController {
   @Post('delete')
   delete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): UserPageResult {
     return this.deletion.delete(visitor, id, body);
+  }
+
+  @Post('sessions/:session/end')
+  async endSession(@Param('id') id: string, @Param('session') session: string): Promise<Redirect> {
+    await this.sessions.end(id, session);
+    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'Browser signed out' });
+  }
+
+  @Post('sessions/end')
+  async endSessions(@Param('id') id: string): Promise<Redirect> {
+    await this.pages.find(id);
+    await this.sessions.endAllOf(id);
+    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'All browsers signed out' });
   }
 }

@@ -5,6 +5,7 @@ import { clockTime, count, shortDay, usd } from '../../../platform/format/index.
 import { differencesOf } from '../catalog-form.js';
 import { listAddress, type ListQuery } from '../list-address.js';
 import {
+  accountView,
   badgeOf,
   groupOptions,
   ROLES,
@@ -17,7 +18,7 @@ import {
 import { type ListedUser, UserDirectory } from './user-directory.js';
 import type { RoleForm, SettingsForm } from './user-forms.js';
 
-interface SentSettings {
+export interface SentSettings {
   readonly form: Form<SettingsForm>;
   /** Whether others were saved meanwhile; the differences are shown. */
   readonly conflict?: boolean;
@@ -57,7 +58,7 @@ export class UserPages {
         role,
         user: factsOf(user),
         stats: statsOf(user, visitor),
-        crumbs: userCrumbs({ id, email: userTitle(user) }),
+        crumbs: userCrumbs(user),
         groups: groupOptions(await this.choices.groups()),
         roles: Object.entries(ROLES).map(([value, label]) => ({ value, label })),
         passwordNeeded: this.recent.needed(visitor),
@@ -80,10 +81,25 @@ export class UserPages {
 
   /** @throws AccountGone, also for a deleted account */
   async findPresent(id: string): Promise<ListedUser> {
-    const user = await this.find(id);
-    if (user.state === 'deleted') throw new AccountGone();
-    return user;
+    return present(await this.find(id));
   }
+
+  /** A user or an organization. @throws AccountGone */
+  async findAccount(id: string): Promise<ListedUser> {
+    const account = /^org_\w+$/.test(id) ? await this.users.find(id) : await this.find(id);
+    if (account === undefined) throw new AccountGone();
+    return account;
+  }
+
+  /** @throws AccountGone, also for a deleted account */
+  async findPresentAccount(id: string): Promise<ListedUser> {
+    return present(await this.findAccount(id));
+  }
+}
+
+function present(user: ListedUser): ListedUser {
+  if (user.state === 'deleted') throw new AccountGone();
+  return user;
 }
 
 const settingsIn = ({ groupName, limits }: Account) => ({
@@ -101,7 +117,7 @@ const SETTING_LABELS = {
 };
 
 /** The form keeps the revision it was opened with, unless the current values are shown beside it. */
-function settingsView(account: Account, sent: SentSettings | undefined) {
+export function settingsView(account: Account, sent: SentSettings | undefined) {
   const now = settingsIn(account);
   const revision = termsRevision(account);
   if (sent === undefined) return { form: Form.empty<SettingsForm>(now), revision };
@@ -111,8 +127,7 @@ function settingsView(account: Account, sent: SentSettings | undefined) {
 }
 
 const factsOf = (user: ListedUser) => ({
-  id: user.id,
-  title: userTitle(user),
+  ...accountView(user),
   name: user.name,
   email: user.email,
   role: ROLES[user.role],
@@ -126,7 +141,7 @@ const factsOf = (user: ListedUser) => ({
   dryRun: listAddress('/admin/routing', { user: user.email }),
 });
 
-function balanceNote({ owed, allowance }: ListedUser): string {
+export function balanceNote({ owed, allowance }: Pick<ListedUser, 'owed' | 'allowance'>): string {
   if (owed > 0n) return `${usd(owed)} owed`;
   return allowance > 0n ? `${usd(allowance)} monthly allowance` : '';
 }

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { AppError, Clock, newId } from '../../platform/shared/index.js';
+import { type AssignableRole, type MemberLimitChange, MemberLimitChanges } from './members.service.js';
+import { type OrganizationChange, OrganizationChanges } from './organization-changes.js';
+import { TeamNotFound } from './organization.js';
+
+interface NewMember {
+  readonly organizationId: string;
+  readonly accountId: string;
+  readonly role: AssignableRole;
+  /** Undefined: none. */
+  readonly teamId: string | undefined;
+}
+
+type AddedMember = NewMember & { readonly email: string };
+
+export class AlreadyMember extends AppError {
+  constructor(email: string) {
+    super('invalid_request', `Enter another address: ${email} is already a member.`, { param: 'email' });
+  }
+}
+
+/** New members get the defaults of the organization; who returns has the budgets they had. */
+const JOIN = `
+  INSERT INTO members AS m (id, organization_id, account_id, role, team_id, quota, daily_budget, weekly_budget,
+    monthly_budget, max_keys, joined_at)
+  SELECT $1, o.id, $3, $4, $5, o.quota, o.daily_budget, o.weekly_budget, o.monthly_budget, o.max_keys, $6
+    FROM organizations o WHERE o.id = $2
+  ON CONFLICT ON CONSTRAINT member_is_unique DO UPDATE
+     SET state = 'active', role = excluded.role, role_source = 'manual', team_id = excluded.team_id,
+         team_source = 'manual', joined_at = excluded.joined_at, left_at = NULL, version = m.version + 1
+   WHERE m.state = 'left'
+  RETURNING id`;
+
+const WITHDRAW_INVITATIONS = `
+  WITH invitations AS (
+    DELETE FROM member_invitations WHERE organization_id = $1 AND ($2::text IS NULL OR email = $2) RETURNING id)
+  DELETE FROM verifications v USING invitations i WHERE v.purpose = 'join' AND v.subject = i.id`;
+
+const LEAVE_ALL = `
+  UPDATE members SET state = 'left', left_at = $2, role = 'member', team_id = NULL
+   WHERE organization_id = $1 AND state = 'active'`;
+
+const TEAM = `SELECT 1 FROM teams WHERE organization_id = $1 AND id = $2 AND state = 'enabled'`;
+
+/** Begins memberships, and ends those of deleted organizations. Given transactions have locked the organization. */
+@Injectable()
+export class MemberWriter {
+  constructor(
+    private readonly changes: OrganizationChanges,
+    private readonly limits: MemberLimitChanges,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Makes a user a member without an invitation, for administrators of the service.
+   * @param limits in place of defaults of the organization
+   * @returns ID of the member
+   * @throws AlreadyMember, TeamNotFound, OrganizationNotFound, BudgetNotPossible
+   */
+  add(member: AddedMember, limits: MemberLimitChange, manager?: EntityManager): Promise<string> {
+    const { organizationId, email, role, teamId } = member;
+    const add = async (change: OrganizationChange): Promise<string> => {
+      await this.checkTeam(organizationId, teamId, change.manager);
+      const id = await this.join(member, change.manager);
+      const joined = id && (await this.changes.member(organizationId, id, change.manager));
+      if (!joined) throw new AlreadyMember(email);
+      await this.withdrawInvitations(organizationId, email, change.manager);
+      const lines = [`role ${role}`, ...(await this.limits.change(joined, limits, change))];
+      await this.changes.record({ kind: 'member', id: joined.id, name: email }, change, 'added', lines);
+      return joined.id;
+    };
+    return this.changes.run({ id: organizationId, memberId: undefined }, 'manage organization', add, manager);
+  }
+
+  /** @returns ID of the member; undefined if they are one already */
+  async join(member: NewMember, manager: EntityManager): Promise<string | undefined> {
+    const { organizationId, accountId, role, teamId } = member;
+    const now = this.clock.date();
+    const values = [newId('mem', now.getTime()), organizationId, accountId, role, teamId ?? null, now];
+    const [joined] = await manager.query<{ id: string }[]>(JOIN, values);
+    return joined?.id;
+  }
+
+  /** @param teamId undefined: none @throws TeamNotFound */
+  async checkTeam(organizationId: string, teamId: string | undefined, manager: EntityManager): Promise<void> {
+    if (teamId === undefined) return;
+    if ((await manager.query<unknown[]>(TEAM, [organizationId, teamId])).length === 0) throw new TeamNotFound();
+  }
+
+  /** Of a deleted organization; its keys are deleted already. */
+  async endAll(organizationId: string, manager: EntityManager): Promise<void> {
+    await this.withdrawInvitations(organizationId, undefined, manager);
+    await manager.query(LEAVE_ALL, [organizationId, this.clock.date()]);
+  }
+
+  /** Their links no longer work. @param email of one invitation; undefined: all of the organization */
+  async withdrawInvitations(organizationId: string, email: string | undefined, manager: EntityManager): Promise<void> {
+    await manager.query(WITHDRAW_INVITATIONS, [organizationId, email ?? null]);
+  }
+}
