@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import { SignInProviders } from '../../src/auth/index.js';
 import { CatalogExport } from '../../src/catalog/channels/index.js';
+import { Organizations } from '../../src/keys/organizations/index.js';
 import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { turnOnSecondFactor } from '../support/authenticator.js';
@@ -27,6 +28,16 @@ const OWN_FIELD: Readonly<Record<string, { page: string; fields: Fields; to?: st
   'POST /admin/codes/new': { page: '/admin/codes/new', fields: { amount: '5', count: '1' } },
   // The first step asks as well where the key is in the server's environment.
   'POST /admin/models/add': { page: '/admin/models/add', fields: { provider: 'openai', secret: 'env:OPENAI_KEY' } },
+  'POST /admin/organizations/:id/allowance': {
+    page: '/admin/organizations/:org/allowance',
+    fields: { amount: '5' },
+  },
+  'POST /admin/organizations/:id/balance': {
+    page: '/admin/organizations/:org/balance',
+    fields: { amount: '5', reason: 'test' },
+  },
+  'POST /admin/organizations/:id/delete': { page: '/admin/organizations/:org/delete', fields: { confirm: 'Acme' } },
+  'POST /admin/organizations/new': { page: '/admin/organizations/new', fields: { name: 'Bolt', owner: ':email' } },
   'POST /admin/settings/mail': {
     page: '/admin/settings/mail',
     fields: { server: 'smtp://mail.example', from: 'relay@mail.example' },
@@ -101,13 +112,14 @@ describe('a recent sign-in', () => {
     const [channel] = await relay
       .get(DataSource)
       .query<{ id: string }[]>(`SELECT id FROM channels WHERE name = 'messages-main'`);
-    values = { channel: channel!.id, user: ann.accountId, email: ann.email, key: ann.keyId };
+    const { id: org } = await relay.get(Organizations).open({ ownerId: ann.accountId, name: 'Acme' });
+    values = { org, channel: channel!.id, user: ann.accountId, email: ann.email, key: ann.keyId };
   });
   afterAll(() => relay.close());
   beforeEach(forget);
 
   const filled = (text: string): string =>
-    text.replaceAll(/:(channel|user|email|key)/g, (_, name: string) => values[name] ?? '');
+    text.replaceAll(/:(channel|user|email|key|org)\b/g, (_, name: string) => values[name] ?? '');
   const keyPath = (what: string): string => `/admin/users/${ann.accountId}/keys/${ann.keyId}/${what}`;
 
   it('is required by all admin forms that change something, except for listed ones', () => {

@@ -46,11 +46,14 @@ export function routesOf(relay: RelayApp): Route[] {
       const guards = reported(GUARDS, handler, controller) as readonly unknown[] | undefined;
       const takesKey = KEY_GUARDS.some((guard) => guards?.includes(guard));
       const requiresRecentSignIn = reported(RECENT_SIGN_IN, handler) !== undefined;
-      return [path].flat().map((own) => {
-        const parts = [reported('path', controller), own].map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
-        const name = `${verb} /${parts.filter(Boolean).join('/')}`;
-        return { name, controller: controller.name, access, allows, takesKey, requiresRecentSignIn };
-      });
+      const places = [reported('path', controller)].flat();
+      return places
+        .flatMap((place) => [path].flat().map((own) => [place, own]))
+        .map((both) => {
+          const parts = both.map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
+          const name = `${verb} /${parts.filter(Boolean).join('/')}`;
+          return { name, controller: controller.name, access, allows, takesKey, requiresRecentSignIn };
+        });
     });
   });
 }

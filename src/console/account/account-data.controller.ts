@@ -24,7 +24,7 @@ export class AccountFacts {
     private readonly alerts: AlertPreferences,
   ) {}
 
-  async of({ accountId, timeZone }: Visitor): Promise<Readonly<Record<string, unknown>>> {
+  async of({ accountId, timeZone, organizations }: Visitor): Promise<Readonly<Record<string, unknown>>> {
     const account = await this.accounts.byId(accountId);
     const { secondFactor: factor, passkeys, identities } = await this.methods.of(accountId);
     const { walletBelow, ...alerts } = await this.alerts.of(accountId);
@@ -45,6 +45,7 @@ export class AccountFacts {
         created_at: createdAt,
         last_used_at: lastUsedAt,
       })),
+      organizations: organizations.map(({ id, name, role }) => ({ id, name, role })),
       linked_sign_ins: identities.map(({ issuer, email, linkedAt, lastUsedAt }) => ({
         issuer,
         email,

@@ -11,6 +11,7 @@ import {
   type Visit,
   type Visitor,
 } from '../../auth/index.js';
+import { OwnsOrganizations } from '../../keys/index.js';
 import { AccountDeletion } from '../../keys/onboarding/index.js';
 import { WalletInUse, WalletService } from '../../wallet/index.js';
 import { BrowserSignIn, SignedIn } from '../access/index.js';
@@ -87,14 +88,14 @@ export class CloseAccountController {
       if (!isClosed) return await this.page(visitor, form);
     } catch (error) {
       // The page says why.
-      if (!(error instanceof WalletInUse) && !(error instanceof LastAdministrator)) throw error;
+      if (!REFUSALS.some((type) => error instanceof type)) throw error;
       return this.page(visitor, Form.empty(), 409);
     }
     await this.browser.end(visit, reply);
     return new Redirect('/sign-in', CLOSED);
   }
 
-  private async page({ accountId, email }: Visitor, form: Form<object>, status?: number): Promise<Page> {
+  private async page({ accountId, email, organizations }: Visitor, form: Form<object>, status?: number): Promise<Page> {
     const { balance, owed, holds } = await this.wallets.balanceOf(accountId);
     const data = {
       form,
@@ -102,6 +103,10 @@ export class CloseAccountController {
       balance,
       owed: owed > 0n ? owed : undefined,
       running: holds,
+      owned: organizations
+        .filter(({ role }) => role === 'owner')
+        .map(({ name }) => `“${name}”`)
+        .join(', '),
       isLastAdministrator: await this.status.isLastAdministrator(accountId),
       secondFactor: (await this.factors.of(accountId)) !== undefined,
       crumbs: CRUMBS,
@@ -109,3 +114,6 @@ export class CloseAccountController {
     return new Page('account/close', { title: 'Close account', width: 'narrow', status, data });
   }
 }
+
+/** Reasons that the page shows. */
+const REFUSALS = [WalletInUse, LastAdministrator, OwnsOrganizations];

@@ -38,7 +38,10 @@ import { ModelComparePages, ModelListPages, AdminModelsController } from './mode
 import { ProviderModels } from './models/provider-models.js';
 import { ChannelsCard } from './overview/channels-card.js';
 import { OrganizationController, OrganizationDeleteController } from './organizations/organization.controller.js';
-import { OrganizationMemberPages, OrganizationMembersController } from './organizations/organization-members.controller.js';
+import {
+  OrganizationMemberPages,
+  OrganizationMembersController,
+} from './organizations/organization-members.controller.js';
 import { OrganizationDeletePages, OrganizationPages, OrganizationPeople } from './organizations/organization.pages.js';
 import {
   OrganizationListPages,

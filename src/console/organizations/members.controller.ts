@@ -10,7 +10,15 @@ import {
 } from '../../keys/organizations/index.js';
 import { Allows, Audited, SignedIn } from '../access/index.js';
 import { Cursors, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
-import { InviteForm, keysOf, limitsTyped, MemberLimitsForm, memberValues, RemoveForm, RoleForm } from './organization-forms.js';
+import {
+  InviteForm,
+  keysOf,
+  limitsTyped,
+  MemberLimitsForm,
+  memberValues,
+  RemoveForm,
+  RoleForm,
+} from './organization-forms.js';
 import {
   budgetRows,
   choiceOf,

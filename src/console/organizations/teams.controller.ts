@@ -5,7 +5,7 @@ import { type Team, Teams } from '../../keys/organizations/index.js';
 import { Allows, Audited, SignedIn } from '../access/index.js';
 import { CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../web/index.js';
 import { ConfirmNameForm, TeamChangeForm, TeamForm, teamTyped, teamValues } from './organization-forms.js';
-import { budgetRows, crumbs, organizationOf, tabsOf } from './organization.view.js';
+import { budgetRows, crumbs, organizationOf, restrictionsOf, tabsOf } from './organization.view.js';
 
 const PATH = '/organization/teams';
 

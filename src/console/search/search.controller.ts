@@ -46,6 +46,7 @@ const ADMIN_PAGES: readonly Hit[] = [
   { href: '/admin/models/add', title: 'Add models' },
   { href: '/admin/models/new', title: 'Add model manually' },
   { href: '/admin/users/new', title: 'Create user' },
+  { href: '/admin/organizations/new', title: 'Create organization' },
   { href: '/admin/users/invitations', title: 'Invitations' },
   { href: '/admin/codes/new', title: 'New redemption codes' },
 ];
@@ -53,6 +54,10 @@ const ADMIN_PAGES: readonly Hit[] = [
 const USERS = `
   SELECT id, email, name FROM accounts
    WHERE state <> 'deleted' AND kind = 'person' AND (email ILIKE $1 OR name ILIKE $1 OR id ILIKE $1) ORDER BY id DESC LIMIT $2`;
+
+const ORGANIZATIONS = `
+  SELECT id, name FROM accounts
+   WHERE state <> 'deleted' AND kind = 'organization' AND (name ILIKE $1 OR id ILIKE $1) ORDER BY id DESC LIMIT $2`;
 
 /** Finds what a user may open. */
 @Injectable()
@@ -74,6 +79,7 @@ class ConsoleSearch {
       { title: 'API keys', hits: await this.keysOf(visitor, text) },
       { title: 'Models', hits: matching(this.modelsOf(visitor), text) },
       { title: 'Users', hits: visitor.isAdministrator ? await this.users(text) : [] },
+      { title: 'Organizations', hits: visitor.isAdministrator ? await this.organizations(text) : [] },
       { title: 'Docs', hits: matching(this.topics(), text) },
     ];
     return groups.filter(({ hits }) => hits.length > 0);
@@ -114,6 +120,13 @@ class ConsoleSearch {
       query<{ id: string; email: string; name: string }>(USERS, [containing(text), MAX_HITS]),
     );
     return rows.map(({ id, email, name }) => ({ href: `/admin/users/${id}`, title: email, text: name }));
+  }
+
+  private async organizations(text: string): Promise<readonly Hit[]> {
+    const rows = await this.reads.read((query: Sql) =>
+      query<{ id: string; name: string }>(ORGANIZATIONS, [containing(text), MAX_HITS]),
+    );
+    return rows.map(({ id, name }) => ({ href: `/admin/organizations/${id}`, title: name }));
   }
 
   private topics(): readonly Hit[] {

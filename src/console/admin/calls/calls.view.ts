@@ -10,6 +10,7 @@ import {
   logPage,
   type UsageQuery,
 } from '../../usage/index.js';
+import { accountPath } from '../list-address.js';
 import { marginOf, marginText } from '../models/model-margins.js';
 
 export interface CallsInput {
@@ -125,7 +126,7 @@ export function callOfAll(details: CallDetails, background: CallBackground | und
     ...callPage(details, now, { timeZone, isAdmin: true, path: PATH }),
     account: background && {
       name: background.account || background.accountId,
-      href: `/admin/users/${background.accountId}`,
+      href: accountPath(background.accountId),
       calls: `${PATH}?user=${encodeURIComponent(background.account || background.accountId)}`,
     },
     channelHref: call.channel && `${PATH}?channel=${encodeURIComponent(call.channel)}`,

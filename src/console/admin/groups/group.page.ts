@@ -5,7 +5,7 @@ import { DEFAULT_GROUP, type GroupDefinition } from '../../../catalog/index.js';
 import { times } from '../../../platform/format/index.js';
 import { type Difference, Page } from '../../web/index.js';
 import type { CatalogForm } from '../catalog-form.js';
-import { addressPart } from '../list-address.js';
+import { accountPath, addressPart } from '../list-address.js';
 import { contentIn, contentRows, type GroupContent } from './group-content.js';
 import { multiplierIn, sampleCost } from '../models/model.page.js';
 import { ACCOUNT_NAME } from '../../../usage/index.js';
@@ -121,13 +121,13 @@ export class GroupPage {
         listed(
           'Users',
           members.users,
-          named.users.map(({ id, email }) => ({ href: userAddress(id), label: email })),
+          named.users.map(({ id, email }) => ({ href: accountPath(id), label: email })),
         ),
         listed(
           'API keys',
           members.keys,
           named.keys.map(({ name: key, accountId, email }) => ({
-            href: userAddress(accountId),
+            href: accountPath(accountId),
             label: key,
             of: email,
           })),
@@ -137,8 +137,6 @@ export class GroupPage {
     };
   }
 }
-
-const userAddress = (id: string): string => `/admin/users/${id}`;
 
 const listed = <Link>(label: string, all: number, links: readonly Link[]) => ({
   label,

@@ -158,7 +158,11 @@ export class OrganizationMembersController {
   }
 
   /** @returns the address; undefined if no account has it */
-  private async added(id: string, { email, role, team }: InviteForm, form: Form<InviteForm>): Promise<string | undefined> {
+  private async added(
+    id: string,
+    { email, role, team }: InviteForm,
+    form: Form<InviteForm>,
+  ): Promise<string | undefined> {
     const account = await this.accounts.find(email.toLowerCase());
     if (account === undefined) {
       form.refuse('email', 'Enter the email address of a user.');

@@ -28,6 +28,7 @@ export class OrganizationController {
   }
 
   @Post('settings')
+  @RequiresRecentSignIn()
   async settings(@Param('id') id: string, @Body() body: FormBody): OrganizationPageResult {
     await this.pages.findPresent(id);
     const form = Form.read(SettingsForm, body);
@@ -78,7 +79,11 @@ export class OrganizationDeleteController {
   }
 
   @Post()
-  async delete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): OrganizationPageResult {
+  async delete(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): OrganizationPageResult {
     const organization = await this.organizations.findPresent(id);
     const { name } = organization;
     const form = Form.read(DeleteOrganizationForm, body);

@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AccountGone, RecentSignIn, type Visitor } from '../../../auth/index.js';
-import { type ListedOrganization, MembersReader, OrganizationDirectory, Teams } from '../../../keys/organizations/index.js';
+import {
+  type ListedOrganization,
+  MembersReader,
+  OrganizationDirectory,
+  Teams,
+} from '../../../keys/organizations/index.js';
 import { usd } from '../../../platform/format/index.js';
 import { memberRow } from '../../organizations/index.js';
 import { Form, Page } from '../../web/index.js';
@@ -15,6 +20,31 @@ import {
   organizationTitle,
   teamRow,
 } from './organization.view.js';
+
+/** Members and teams on the page of an organization. */
+@Injectable()
+export class OrganizationPeople {
+  constructor(
+    private readonly members: MembersReader,
+    private readonly teams: Teams,
+  ) {}
+
+  async of({ id }: ListedOrganization, query: ListQuery) {
+    const after =
+      typeof query['members'] === 'string' && /^mem_\w+$/.test(query['members']) ? query['members'] : undefined;
+    const { members, next } = await this.members.page(id, {}, { after });
+    const last = members.at(-1);
+    const path = `/admin/organizations/${id}`;
+    return {
+      members: members.map((member) => ({ ...memberRow(member), account: `/admin/users/${member.accountId}` })),
+      memberTurns: (after !== undefined || next) && {
+        newest: after && `${path}#members`,
+        older: next && last ? `${listAddress(path, { members: last.id })}#members` : undefined,
+      },
+      teams: (await this.teams.list(id)).map(teamRow),
+    };
+  }
+}
 
 /** `/admin/organizations/:id`: one organization. */
 @Injectable()
@@ -63,30 +93,6 @@ export class OrganizationPages {
     const organization = await this.find(id);
     if (organization.state === 'deleted') throw new AccountGone();
     return organization;
-  }
-}
-
-/** Members and teams on the page of an organization. */
-@Injectable()
-export class OrganizationPeople {
-  constructor(
-    private readonly members: MembersReader,
-    private readonly teams: Teams,
-  ) {}
-
-  async of({ id }: ListedOrganization, query: ListQuery) {
-    const after = typeof query['members'] === 'string' && /^mem_\w+$/.test(query['members']) ? query['members'] : undefined;
-    const { members, next } = await this.members.page(id, {}, { after });
-    const last = members.at(-1);
-    const path = `/admin/organizations/${id}`;
-    return {
-      members: members.map((member) => ({ ...memberRow(member), account: `/admin/users/${member.accountId}` })),
-      memberTurns: (after !== undefined || next) && {
-        newest: after && `${path}#members`,
-        older: next && last ? `${listAddress(path, { members: last.id })}#members` : undefined,
-      },
-      teams: (await this.teams.list(id)).map(teamRow),
-    };
   }
 }
 

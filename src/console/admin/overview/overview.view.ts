@@ -2,6 +2,7 @@ import type { AuditObjectKind, RecordedChange } from '../../../platform/audit/in
 import type { ChartScale, Traffic } from '../../../usage/index.js';
 import { COUNT, type Notice, stackedBars } from '../../web/index.js';
 import { clockTime, count, percent, shortDay, usd } from '../../../platform/format/index.js';
+import { accountPath } from '../list-address.js';
 import { isCostKnown, marginOf } from '../models/model-margins.js';
 import type { OverviewReading } from './overview-reader.js';
 
@@ -181,9 +182,9 @@ const spendersOf = ({ accounts, spenders }: NonNullable<OverviewReading['traffic
     const account = spenders.get(id);
     return {
       name: account?.name ?? id,
-      href: `/admin/users/${id}`,
+      href: accountPath(id),
       calls,
-      callsHref: `/admin/calls?user=${encodeURIComponent(account?.name ?? id)}${range === DAY.name ? '' : `&range=${range}`}`,
+      callsHref: `/admin/calls?user=${encodeURIComponent(account === undefined || id.startsWith('org_') ? id : account.name)}${range === DAY.name ? '' : `&range=${range}`}`,
       charged: usd(charged),
       balance: account === undefined ? UNKNOWN : usd(account.balance),
     };

@@ -9,12 +9,14 @@ import {
   SessionService,
   type Visitor,
 } from '../../../auth/index.js';
+import { OwnsOrganizations } from '../../../keys/index.js';
 import { AccountDeletion } from '../../../keys/onboarding/index.js';
 import { usd } from '../../../platform/format/index.js';
+import { reasonOf } from '../../../platform/shared/index.js';
 import { WalletInUse } from '../../../wallet/index.js';
 import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { CurrentVisitor, Form, type FormBody, Page, Redirect } from '../../web/index.js';
-import type { ListQuery } from '../list-address.js';
+import { accountPath, type ListQuery } from '../list-address.js';
 import { UserChanges } from './user-changes.js';
 import type { ListedUser } from './user-directory.js';
 import { userCrumbs, userTitle } from './user-facts.js';
@@ -56,8 +58,8 @@ export class UserDeletePages {
       await this.deletion.run(id);
       return true;
     } catch (error) {
-      if (!(error instanceof WalletInUse) && !(error instanceof LastAdministrator)) throw error;
-      form.refuse('confirm', error.message);
+      if (!REFUSALS.some((type) => error instanceof type)) throw error;
+      form.refuse('confirm', reasonOf(error));
       return false;
     }
   }
@@ -78,6 +80,8 @@ export class UserDeletePages {
     });
   }
 }
+
+const REFUSALS = [WalletInUse, LastAdministrator, OwnsOrganizations];
 
 /**
  * `/admin/users/:id/second-factor`: turns off two-factor authentication for a user who lost the app and the recovery
@@ -153,9 +157,11 @@ export class UserController {
     private readonly sessions: SessionService,
   ) {}
 
+  /** Links to an account that may be an organization lead to its page. */
   @Get()
-  show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query() query: ListQuery): Promise<Page> {
-    return this.pages.show(visitor, id, query);
+  async show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query() query: ListQuery): UserPageResult {
+    const path = accountPath(id);
+    return path === pathOf(id) ? this.pages.show(visitor, id, query) : new Redirect(path);
   }
 
   @Post('settings')

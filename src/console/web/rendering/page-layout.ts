@@ -136,6 +136,7 @@ const ADMIN_START = '/admin';
 const ADMIN: readonly NavigationItem[] = [
   { href: ADMIN_START, label: 'Overview', icon: 'overview' },
   { href: '/admin/users', label: 'Users', icon: 'people' },
+  { href: '/admin/organizations', label: 'Organizations', icon: 'building' },
   { href: '/admin/channels', label: 'Channels', icon: 'plug' },
   { href: '/admin/models', label: 'Models & prices', icon: 'box' },
   { href: '/admin/groups', label: 'Groups', icon: 'layers' },
