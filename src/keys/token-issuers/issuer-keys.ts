@@ -114,19 +114,21 @@ export class IssuerKeys {
 
   /** Never rejects: failures are recorded in the source. */
   private fetch(issuer: TokenIssuer, source: KeySource): Promise<void> {
-    source.askedAt = source.pending === undefined ? this.clock.now() : source.askedAt;
-    source.pending ??= this.read(issuer)
-      .then((set) => {
-        if (set.text !== source.set?.text) source.set = set;
-        source.fetchedAt = source.askedAt;
-        source.hasFailed = false;
-      })
-      .catch((error: unknown) => {
-        source.hasFailed = true;
-        this.logger.warn(`Keys of token issuer ${issuer.name} could not be fetched: ${reasonOf(error)}`);
-      })
-      .finally(() => (source.pending = undefined));
+    source.pending ??= this.refresh(issuer, source).finally(() => (source.pending = undefined));
     return source.pending;
+  }
+
+  private async refresh(issuer: TokenIssuer, source: KeySource): Promise<void> {
+    source.askedAt = this.clock.now();
+    try {
+      const set = await this.read(issuer);
+      if (set.text !== source.set?.text) source.set = set;
+      source.fetchedAt = source.askedAt;
+      source.hasFailed = false;
+    } catch (error) {
+      source.hasFailed = true;
+      this.logger.warn(`Keys of token issuer ${issuer.name} could not be fetched: ${reasonOf(error)}`);
+    }
   }
 
   private async read({ issuer, jwksUri }: TokenIssuer): Promise<KeySet> {
