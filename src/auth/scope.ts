@@ -1,5 +1,3 @@
-import type { Visitor } from './visit.js';
-
 /** Roles of members; one member is the owner. */
 export const ORGANIZATION_ROLES = ['owner', 'admin', 'billing', 'member', 'viewer'] as const;
 export type OrganizationRole = (typeof ORGANIZATION_ROLES)[number];
@@ -55,7 +53,11 @@ export interface Owner {
   readonly memberId?: string | undefined;
 }
 
-type Scope = Pick<Visitor, 'scopeId' | 'organization'>;
+/** The scope of a visitor. */
+interface Scope {
+  readonly scopeId: string;
+  readonly organization: OrganizationScope | undefined;
+}
 
 /** Everything in the scope if the role allows it, else what belongs to the user. */
 const partOf = (scope: Scope, everything: Permission): Owner =>

@@ -16,7 +16,7 @@ import {
 import { ApiKeyRepository } from './api-key.repository.js';
 import { generateSecret, hashSecret, hintOf, isImportable } from './credentials.js';
 import { type BudgetChange, NO_BUDGETS } from './budgets.js';
-import { BudgetsRepository } from './budgets.repository.js';
+import { BudgetStore } from './budget-store.js';
 import { KeyChanges } from './key-changes.js';
 
 /** Creates and manages API keys for administrators; owners use `OwnKeys`. */
@@ -24,7 +24,7 @@ import { KeyChanges } from './key-changes.js';
 export class ApiKeyService {
   constructor(
     private readonly keys: ApiKeyRepository,
-    private readonly budgets: BudgetsRepository,
+    private readonly budgets: BudgetStore,
     private readonly changes: KeyChanges,
     private readonly wallets: WalletService,
     private readonly clock: Clock,

@@ -40,7 +40,7 @@ export {
   type MemberBudgets,
   renderBudgets,
 } from './budgets.js';
-export { BudgetsRepository } from './budgets.repository.js';
+export { BudgetStore } from './budget-store.js';
 export { KeyHolders, type KeyTeam } from './key-holders.js';
 export { KeyDirectory } from './key-directory.js';
 export { type KeysOf, MemberKeys, Memberships, OwnsOrganizations } from './member-keys.js';

@@ -25,7 +25,7 @@ import {
 } from './api-key.js';
 import { ApiKeyRepository, type KeyColumns, type NewApiKeyRow } from './api-key.repository.js';
 import type { BudgetChange } from './budgets.js';
-import { BudgetsRepository } from './budgets.repository.js';
+import { BudgetStore } from './budget-store.js';
 import type { KeyState } from './caller.js';
 
 /**
@@ -36,7 +36,7 @@ import type { KeyState } from './caller.js';
 export class KeyChanges {
   constructor(
     private readonly keys: ApiKeyRepository,
-    private readonly budgets: BudgetsRepository,
+    private readonly budgets: BudgetStore,
     private readonly notifications: Notifications,
     private readonly audit: AuditLog,
   ) {}

@@ -18,7 +18,7 @@ export interface MemberAllowance {
   readonly left: Nanos;
 }
 
-export class TeamNotFound extends AppError {
+export class TeamNotOffered extends AppError {
   constructor() {
     super('invalid_request', 'Choose a team from the list.', { param: 'team' });
   }

@@ -10,7 +10,7 @@ import { ApiKeyGuard, BearerStrategy, KeyAuthenticator } from './api-key.guard.j
 import { ApiKeyRepository } from './api-key.repository.js';
 import { ApiKeyService } from './api-key.service.js';
 import { InvalidKeyLimits, InvalidKeyThrottle } from './invalid-key-throttle.js';
-import { BudgetsRepository } from './budgets.repository.js';
+import { BudgetStore } from './budget-store.js';
 import { KeyChanges } from './key-changes.js';
 import { KeyHolders } from './key-holders.js';
 import { CallerRepository, KeyDirectory } from './key-directory.js';
@@ -37,7 +37,7 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
   ],
   providers: [
     ApiKeyRepository,
-    BudgetsRepository,
+    BudgetStore,
     KeyChanges,
     MemberKeys,
     Memberships,
@@ -66,7 +66,7 @@ import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/ke
     VolumeWatch,
   ],
   exports: [
-    BudgetsRepository,
+    BudgetStore,
     MemberKeys,
     Memberships,
     KeyNotices,

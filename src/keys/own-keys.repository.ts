@@ -6,7 +6,7 @@ import { type Nanos, nanos } from '../platform/shared/index.js';
 import { MEMBER_NAME } from '../usage/index.js';
 import type { KeyState } from './caller.js';
 import { type KeyBudgets, NO_BUDGETS } from './budgets.js';
-import { BudgetsRepository } from './budgets.repository.js';
+import { BudgetStore } from './budget-store.js';
 import type { KeyCondition, KeyFilter, KeyPosition, OwnKey } from './own-key.js';
 
 /** A key's row with derived columns, budgets and last use; amounts in nanos as text. */
@@ -113,7 +113,7 @@ const COUNT = `
 export class OwnKeysRepository {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly budgets: BudgetsRepository,
+    private readonly budgets: BudgetStore,
   ) {}
 
   /** Newest first; without those that are not the owner's. */

@@ -15,7 +15,7 @@ import type { CreatedApiKey, KeySettings, OwnedKey, SharedKeyChange } from './ap
 import { ApiKeyService } from './api-key.service.js';
 import { hashSecret } from './credentials.js';
 import { KeyChanges } from './key-changes.js';
-import { KeyHolders, type KeyTeam, TeamNotFound } from './key-holders.js';
+import { KeyHolders, type KeyTeam, TeamNotOffered } from './key-holders.js';
 import type { KeyFilter, KeyPage, KeyPosition, OwnKey } from './own-key.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 
@@ -86,13 +86,13 @@ export class OwnKeys {
   /**
    * @param teamId the team of the member, or that of a service key
    * @throws GroupNotOffered, ModelNotOffered when the key's group or models are not available to the owner or team
-   * @throws TeamNotFound, MaxKeysReached, TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible
+   * @throws TeamNotOffered, MaxKeysReached, TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible
    * @throws BudgetNotPossible, InvalidLimit, NetworksNotPossible
    */
   async create(owner: KeyOwner, settings: KeySettings, teamId?: string): Promise<CreatedApiKey> {
     const { accountId, memberId } = owner;
     const team = await this.holders.team(accountId, teamId);
-    if (teamId !== undefined && team === undefined) throw new TeamNotFound();
+    if (teamId !== undefined && team === undefined) throw new TeamNotOffered();
     this.checkOffered(owner, team, settings, undefined);
     await this.checkRoom(owner);
     return this.dataSource.transaction(async (manager) => {

@@ -37,7 +37,7 @@ import { ModelPage } from './models/model.page.js';
 import { ModelComparePages, ModelListPages, AdminModelsController } from './models/models.controller.js';
 import { ProviderModels } from './models/provider-models.js';
 import { ChannelsCard } from './overview/channels-card.js';
-import { OrganizationController, OrganizationDeleteController } from './organizations/organization.controller.js';
+import { AdminOrganizationController, OrganizationDeleteController } from './organizations/organization.controller.js';
 import {
   OrganizationMemberPages,
   OrganizationMembersController,
@@ -46,7 +46,7 @@ import { OrganizationDeletePages, OrganizationPages, OrganizationPeople } from '
 import {
   OrganizationListPages,
   OrganizationNewPages,
-  OrganizationsController,
+  AdminOrganizationsController,
 } from './organizations/organizations.controller.js';
 import { OverviewReader, Troubles } from './overview/overview-reader.js';
 import { OverviewController, OverviewPages } from './overview/overview.controller.js';
@@ -170,8 +170,8 @@ class RoutingPagesModule {}
     UsersController,
     InvitationsController,
     UserController,
-    OrganizationsController,
-    OrganizationController,
+    AdminOrganizationsController,
+    AdminOrganizationController,
     OrganizationDeleteController,
     OrganizationMembersController,
     // Of users and organizations.

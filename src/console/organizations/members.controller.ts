@@ -17,7 +17,7 @@ import {
   MemberLimitsForm,
   memberValues,
   RemoveForm,
-  RoleForm,
+  MemberRoleForm,
 } from './organization-forms.js';
 import {
   budgetRows,
@@ -146,7 +146,7 @@ export class MembersController {
 
 interface SubmittedForms {
   readonly limits?: Form<MemberLimitsForm>;
-  readonly role?: Form<RoleForm>;
+  readonly role?: Form<MemberRoleForm>;
   readonly removal?: Form<RemoveForm>;
 }
 
@@ -194,7 +194,7 @@ export class MemberController {
   ): Promise<Page | Redirect> {
     const organization = organizationOf(visitor);
     const { role: before } = await this.members.get(organization.id, id);
-    const role = Form.read(RoleForm, before === 'owner' ? { ...body, role: 'member' } : body);
+    const role = Form.read(MemberRoleForm, before === 'owner' ? { ...body, role: 'member' } : body);
     const isSaved = await role.succeeds(async ({ role: after, team }) => {
       if (before !== 'owner' && before !== after) await this.members.setRole(organization, id, after);
       await this.members.setTeam(organization, id, team || undefined);

@@ -52,7 +52,7 @@ export class InviteForm {
   readonly team: string = '';
 }
 
-export class RoleForm {
+export class MemberRoleForm {
   @Role()
   readonly role: AssignableRole = 'member';
 

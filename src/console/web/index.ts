@@ -68,7 +68,7 @@ export {
   waterfall,
   type WaterfallStep,
 } from './rendering/charts/timelines.js';
-export { BUDGET_LABELS, type MemberBudget, navigationPages, type Notice } from './rendering/page-layout.js';
+export { BUDGET_LABELS, type BudgetLeft, navigationPages, type Notice } from './rendering/page-layout.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { hasExpiredSecret, keepsSecret, sealedIn, SealedSecrets } from './sealed-secrets.js';
 export { Cursors } from './signatures.js';

@@ -4,13 +4,13 @@ import { BaseAddress } from '../../platform/config/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock, type Nanos } from '../../platform/shared/index.js';
 import type { KnownVisit } from './current-visit.js';
-import type { MemberBudget, Notice, PageLayout } from './rendering/page-layout.js';
+import type { BudgetLeft, Notice, PageLayout } from './rendering/page-layout.js';
 
 /** Content that modules add to the layout of signed-in pages. */
 export interface LayoutPart {
   readonly balance?: Nanos;
   /** Of a member who may not see the balance. */
-  readonly budget?: MemberBudget | undefined;
+  readonly budget?: BudgetLeft | undefined;
   readonly notices?: readonly Notice[];
 }
 

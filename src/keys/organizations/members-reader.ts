@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { OrganizationRole } from '../../auth/index.js';
-import { BudgetsRepository, type MemberBudgets } from '../index.js';
+import { BudgetStore, type MemberBudgets } from '../index.js';
 import type { Member } from './organization.js';
 
 /** Absent members match everything. */
@@ -103,7 +103,7 @@ type MemberDetails = Omit<Member, 'team' | 'budgets' | 'maxKeys'> & {
 export class MembersReader {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly budgets: BudgetsRepository,
+    private readonly budgets: BudgetStore,
   ) {}
 
   async find(organizationId: string, memberId: string): Promise<Member | undefined> {

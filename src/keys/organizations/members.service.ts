@@ -5,7 +5,7 @@ import { WalletService } from '../../wallet/index.js';
 import {
   type BudgetChange,
   type BudgetLimits,
-  BudgetsRepository,
+  BudgetStore,
   type MemberBudgetName,
   MemberKeys,
   Memberships,
@@ -80,7 +80,7 @@ interface LimitedHolder extends LimitRow {
 @Injectable()
 export class MemberLimitChanges {
   constructor(
-    private readonly budgets: BudgetsRepository,
+    private readonly budgets: BudgetStore,
     private readonly wallets: WalletService,
   ) {}
 

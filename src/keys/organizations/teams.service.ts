@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Clock, newId } from '../../platform/shared/index.js';
-import { type BudgetLimits, BudgetsRepository, MemberKeys, type MemberBudgets, possibleNetworks } from '../index.js';
+import { type BudgetLimits, BudgetStore, MemberKeys, type MemberBudgets, possibleNetworks } from '../index.js';
 import { MemberLimitChanges } from './members.service.js';
 import {
   type ActingMember,
@@ -111,7 +111,7 @@ export class Teams {
   constructor(
     private readonly dataSource: DataSource,
     private readonly changes: OrganizationChanges,
-    private readonly budgets: BudgetsRepository,
+    private readonly budgets: BudgetStore,
     private readonly limits: MemberLimitChanges,
     private readonly write: TeamWriter,
   ) {}

@@ -11,7 +11,7 @@ import {
   NO_TEAM,
   RemoveForm,
   ROLE_OPTIONS,
-  RoleForm,
+  MemberRoleForm,
 } from '../../organizations/index.js';
 import { Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { OrganizationPages } from './organization.pages.js';
@@ -21,7 +21,7 @@ const pathOf = (id: string): string => `/admin/organizations/${id}`;
 
 /** The submitted form, if it was rejected. */
 interface Sent {
-  readonly role?: Form<RoleForm>;
+  readonly role?: Form<MemberRoleForm>;
   readonly removal?: Form<RemoveForm>;
 }
 
@@ -59,7 +59,7 @@ export class OrganizationMemberPages {
       width: 'narrow',
       data: {
         form: role ?? removal ?? Form.empty(),
-        role: role ?? Form.empty<RoleForm>(values),
+        role: role ?? Form.empty<MemberRoleForm>(values),
         removal: removal ?? Form.empty<RemoveForm>({ keys: 'disable' }),
         member: { ...memberRow(member), title: member.email, joinedAt: member.joinedAt },
         account: `/admin/users/${member.accountId}`,
@@ -129,7 +129,7 @@ export class OrganizationMembersController {
   ): Promise<Page | Redirect> {
     const before = await this.members.get(id, memberId);
     const isOwner = before.role === 'owner';
-    const role = Form.read(RoleForm, isOwner ? { ...body, role: 'member' } : body);
+    const role = Form.read(MemberRoleForm, isOwner ? { ...body, role: 'member' } : body);
     const isSaved = await role.succeeds(({ role: after, team }) =>
       this.members.set({ id, memberId: undefined }, memberId, {
         role: isOwner ? undefined : after,

@@ -15,7 +15,7 @@ type OrganizationPageResult = Promise<Page | Redirect>;
 /** One organization: page, group and limits, suspension. Its wallet and keys have the pages of those of users. */
 @Controller('admin/organizations/:id')
 @Administrator()
-export class OrganizationController {
+export class AdminOrganizationController {
   constructor(
     private readonly pages: OrganizationPages,
     private readonly choices: UserChoices,

@@ -137,7 +137,7 @@ export class OrganizationNewPages {
 /** The list of organizations, and creating one. */
 @Controller('admin/organizations')
 @Administrator()
-export class OrganizationsController {
+export class AdminOrganizationsController {
   constructor(
     private readonly lists: OrganizationListPages,
     private readonly creation: OrganizationNewPages,

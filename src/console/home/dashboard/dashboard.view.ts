@@ -12,7 +12,7 @@ import {
   BUDGET_LABELS,
   clientSnippets,
   DOLLARS,
-  type MemberBudget,
+  type BudgetLeft,
   type SnippetModel,
   stackedBars,
 } from '../../web/index.js';
@@ -27,7 +27,7 @@ export interface DashboardInput extends AttentionConditions {
   readonly done: { readonly funds: boolean; readonly key: boolean; readonly call: boolean };
   readonly payable: boolean;
   /** What is left of the own budget of a member who may not see the balance; undefined: no budget. */
-  readonly budget: MemberBudget | undefined;
+  readonly budget: BudgetLeft | undefined;
   /** Whether the reader can add credit as an administrator. */
   readonly isAdmin: boolean;
   readonly days: number;

@@ -20,13 +20,13 @@ export interface Notice {
 }
 
 /** What is left of the own budget of a member who may not see the balance. */
-export interface MemberBudget {
+export interface BudgetLeft {
   readonly period: 'lifetime' | 'day' | 'week' | 'month';
   readonly left: Nanos;
 }
 
 /** Display names. */
-export const BUDGET_LABELS: Readonly<Record<MemberBudget['period'], string>> = {
+export const BUDGET_LABELS: Readonly<Record<BudgetLeft['period'], string>> = {
   lifetime: 'Left of your budget',
   day: 'Left of your daily budget',
   week: 'Left of your weekly budget',
@@ -40,7 +40,7 @@ export interface PageLayout {
   readonly notice?: Notice | undefined;
   /** Undefined if unknown or not signed in. */
   readonly balance?: Nanos | undefined;
-  readonly budget?: MemberBudget | undefined;
+  readonly budget?: BudgetLeft | undefined;
   /** Site settings; those left out are not set. */
   readonly site: Pick<CurrentSettings['site'], 'name'> & Partial<CurrentSettings['site']>;
   readonly signUp: 'open' | 'invite' | 'closed';

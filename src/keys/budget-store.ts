@@ -65,7 +65,7 @@ const LIMIT = `UPDATE budgets SET "limit" = $3 WHERE ${OF_NOW}`;
  * then keys, then budgets: changes need the lock of the key, or of the organization's wallet.
  */
 @Injectable()
-export class BudgetsRepository {
+export class BudgetStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /** By key ID; keys without budgets are missing. */
