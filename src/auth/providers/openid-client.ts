@@ -83,15 +83,7 @@ const SKEW = 60;
 const KNOWN_MS = 60 * 60_000;
 /** Asymmetric only: the provider's keys are public, and so would be an HMAC key derived from them. */
 const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
+  ...['RS', 'PS', 'ES'].flatMap((name) => [`${name}256`, `${name}384`, `${name}512`]),
   'EdDSA',
   'Ed25519',
 ];
@@ -208,7 +200,7 @@ export class OpenidClient {
     });
   }
 
-  /** GitHub says neither when the user authenticated nor in which session. */
+  /** Says neither when the user authenticated nor in which session. */
   private githubResponse(provider: ProviderClient, callback: URL, checks: SignInChecks): Promise<VerifiedResponse> {
     return this.talk(provider, async (openid, configuration) => {
       const { access_token: token } = await openid.authorizationCodeGrant(configuration, callback, {
