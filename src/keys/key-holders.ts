@@ -34,12 +34,13 @@ class MaxKeysReached extends AppError {
   }
 }
 
-/** The member is locked, so that keys that are created at once are counted. */
 const MEMBER = `
-  SELECT team_id AS "teamId", max_keys AS "maxKeys",
-         (SELECT count(*)::int FROM api_keys k
-           WHERE k.member_id = m.id AND k.state <> 'deleted' AND k.id IS DISTINCT FROM $3) AS keys
-    FROM members m WHERE m.id = $1 AND m.organization_id = $2 AND m.state = 'active' FOR UPDATE`;
+  SELECT team_id AS "teamId", max_keys AS "maxKeys"
+    FROM members WHERE id = $1 AND organization_id = $2 AND state = 'active' FOR UPDATE`;
+/** After the lock: a statement that waits for one does not see what was committed meanwhile. */
+const KEYS = `
+  SELECT count(*)::int AS keys FROM api_keys
+   WHERE member_id = $1 AND state <> 'deleted' AND id IS DISTINCT FROM $2`;
 
 const TEAMS = `SELECT id, name, models, groups FROM teams WHERE organization_id = $1 AND state = 'enabled'`;
 
@@ -105,14 +106,14 @@ export class KeyHolders {
     manager: EntityManager,
     exceptId?: string,
   ): Promise<string | undefined> {
-    const values = [memberId, accountId, exceptId ?? null];
-    const [member] = await manager.query<{ teamId: string | null; maxKeys: number | null; keys: number }[]>(
-      MEMBER,
-      values,
-    );
+    const [member] = await manager.query<{ teamId: string | null; maxKeys: number | null }[]>(MEMBER, [
+      memberId,
+      accountId,
+    ]);
     if (member === undefined) throw new NotAMember();
-    const { teamId, maxKeys, keys } = member;
-    if (maxKeys !== null && keys >= maxKeys) throw new MaxKeysReached(maxKeys);
+    const [counted] = await manager.query<{ keys: number }[]>(KEYS, [memberId, exceptId ?? null]);
+    const { teamId, maxKeys } = member;
+    if (maxKeys !== null && (counted?.keys ?? 0) >= maxKeys) throw new MaxKeysReached(maxKeys);
     return teamId ?? undefined;
   }
 }

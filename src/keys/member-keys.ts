@@ -32,8 +32,9 @@ export class MemberKeys {
     return this.change(keys, 'state = state', [], manager);
   }
 
+  /** Of a member who leaves: if they return, their keys are of the team they have then. */
   disable(memberId: string, manager: EntityManager): Promise<number> {
-    return this.change({ memberId }, `state = 'disabled'`, [], manager);
+    return this.change({ memberId }, `state = 'disabled', team_id = NULL`, [], manager);
   }
 
   /** Service keys keep the team, so that they are not less limited than before. @param to null: service keys */
@@ -75,12 +76,15 @@ export class OwnsOrganizations extends AppError {
   }
 }
 
-/** In the order in which organizations are locked by changes of their own. */
+/** As organizations are locked by changes of their own, in a fixed order. */
+const LOCK_OWN = `
+  SELECT FROM accounts WHERE id IN (SELECT organization_id FROM members WHERE account_id = $1 AND state = 'active')
+   ORDER BY id FOR NO KEY UPDATE`;
+/** After the lock: a statement that waits for one does not see what was committed meanwhile, such as a new owner. */
 const OWN = `
   SELECT m.id, m.role, o.name
     FROM members m JOIN accounts o ON o.id = m.organization_id
-   WHERE m.account_id = $1 AND m.state = 'active' AND o.state <> 'deleted'
-   ORDER BY o.id FOR NO KEY UPDATE OF o`;
+   WHERE m.account_id = $1 AND m.state = 'active' AND o.state <> 'deleted' ORDER BY o.id`;
 
 /**
  * The team is part of the membership; a role is assigned again when the person returns. Claims of a provider do not
@@ -99,13 +103,15 @@ export class Memberships {
 
   /** The caller has locked the organization, and handed over the keys that are to stay usable. */
   async end(memberId: string, manager: EntityManager): Promise<void> {
+    // First: it waits for keys that the member is creating, which are then disabled with the others.
+    await manager.query(END, [memberId]);
     await this.keys.disable(memberId, manager);
     await manager.query(END_OFFER, [memberId]);
-    await manager.query(END, [memberId]);
   }
 
   /** In the transaction that deletes the account. @throws OwnsOrganizations */
   async endAllOf(accountId: string, manager: EntityManager): Promise<void> {
+    await manager.query(LOCK_OWN, [accountId]);
     const memberships = await manager.query<{ id: string; role: string; name: string }[]>(OWN, [accountId]);
     const owned = memberships.filter(({ role }) => role === 'owner').map(({ name }) => name);
     if (owned.length > 0) throw new OwnsOrganizations(owned);

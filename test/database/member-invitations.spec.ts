@@ -109,6 +109,16 @@ describe('MemberInvitations', () => {
     await expect(invitations.sendAgain(stranger, id, IP)).rejects.toMatchObject({ kind: 'not_found' });
   });
 
+  it('changes nothing when the invitee is a member by another address', async () => {
+    const member = await bench.join('cara@example.com');
+    const other = { ...member, email: 'caroline@example.com', verified: true };
+    await invitations.invite(owner, { email: other.email, role: 'admin', teamId: undefined }, IP);
+    const [invitation] = await invitations.waitingFor(other);
+    await bench.as(member, () => invitations.accept(other, invitation!.id));
+    await expect(bench.member(member)).resolves.toMatchObject({ role: 'member' });
+    expect(await bench.audited()).toEqual([]);
+  });
+
   it('limits mails to an address', async () => {
     await invite();
     for (let sent = 1; sent < 5; sent += 1) {

@@ -1,4 +1,5 @@
 import { AccountStatus, allows, ORGANIZATION_ROLES } from '../../src/auth/index.js';
+import { OwnKeys } from '../../src/keys/index.js';
 import { MembersReader, Members, Teams } from '../../src/keys/organizations/index.js';
 import { nanos, parseUsd } from '../../src/platform/shared/index.js';
 import { eventually } from '../support/eventually.js';
@@ -30,6 +31,20 @@ describe('Members', () => {
     await eventually(() => expect(bench.use(key)).rejects.toThrow(text), 1_000);
     await expect(bench.admit(key, 1n, { key_version: 1 })).resolves.not.toMatchObject({ outcome: 'admitted' });
   };
+
+  it('have keys of their present team when they return to another one', async () => {
+    const key = await bench.key(bob);
+    await members.leave(bob);
+    const budgets = { ...NO_LIMITS, lifetime: nanos(10n) };
+    const teamId = await bench.team({ budgets });
+    await bench.rejoin(bob, 'member', teamId);
+    await bench.app.get(OwnKeys).enable({ accountId: bob.id, memberId: bob.memberId, id: key.id });
+    await expect(bench.admit(key, 11n)).resolves.toMatchObject({ outcome: 'team', free: 10n });
+    await members.leave(bob);
+    await bench.rejoin(bob);
+    await bench.app.get(OwnKeys).enable({ accountId: bob.id, memberId: bob.memberId, id: key.id });
+    await expect(bench.admit(key, 11n)).resolves.toMatchObject({ outcome: 'admitted' });
+  });
 
   describe('roles', () => {
     it('refuse to change the owner, one’s own role, and anything when the acting member may not manage', async () => {

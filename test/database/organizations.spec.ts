@@ -51,6 +51,13 @@ describe('Organizations', () => {
     await expect(organizations.rename(admin, ' \n ')).rejects.toMatchObject({ details: { param: 'name' } });
   });
 
+  it('has 500 teams at most, since their list has no pages', async () => {
+    const sql = `INSERT INTO teams (id, organization_id, name) SELECT 'team_' || n, $1, 'T' || n FROM generate_series(1, 499) n`;
+    await bench.query(sql, [owner.id]);
+    await bench.team();
+    await expect(bench.team({ name: 'One more' })).rejects.toMatchObject({ details: { param: 'name' } });
+  });
+
   it.each(['member', 'viewer', 'billing'] as const)('refuses changes when the role is %s', async (role) => {
     const member = await bench.join('bob@example.com', role);
     const limits = { budgets: NO_LIMITS, maxKeys: 1 };

@@ -194,7 +194,8 @@ export class MemberInvitations {
       const place = { organizationId: organization.id, accountId: invitee.accountId };
       const member = await this.members.join({ ...place, role, teamId }, manager);
       await this.end(invitation, manager);
-      const object = { kind: 'member', id: member ?? '', name: invitee.email } as const;
+      if (member === undefined) return;
+      const object = { kind: 'member', id: member, name: invitee.email } as const;
       await this.changes.record(object, { organization, manager }, 'joined', [`role ${role}`]);
     });
     return invitation;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
+import { MemberKeys } from '../index.js';
 import { type AssignableRole, type MemberLimitChange, MemberLimitChanges } from './members.service.js';
 import { type OrganizationChange, OrganizationChanges } from './organization-changes.js';
 import { TeamNotFound } from './organization.js';
@@ -50,6 +51,7 @@ export class MemberWriter {
   constructor(
     private readonly changes: OrganizationChanges,
     private readonly limits: MemberLimitChanges,
+    private readonly keys: MemberKeys,
     private readonly clock: Clock,
   ) {}
 
@@ -63,19 +65,27 @@ export class MemberWriter {
     const { organizationId, email, role, teamId } = member;
     const add = async (change: OrganizationChange): Promise<string> => {
       await this.checkTeam(organizationId, teamId, change.manager);
-      const id = await this.join(member, change.manager);
+      const id = await this.insert(member, change.manager);
       const joined = id && (await this.changes.member(organizationId, id, change.manager));
       if (!joined) throw new AlreadyMember(email);
       await this.withdrawInvitations(organizationId, email, change.manager);
       const lines = [`role ${role}`, ...(await this.limits.change(joined, limits, change))];
+      // After the limits, which lock the wallet: calls lock it before keys.
+      await this.keys.moveToTeam({ memberId: joined.id }, teamId ?? null, change.manager);
       await this.changes.record({ kind: 'member', id: joined.id, name: email }, change, 'added', lines);
       return joined.id;
     };
     return this.changes.run({ id: organizationId, memberId: undefined }, 'manage organization', add, manager);
   }
 
-  /** @returns ID of the member; undefined if they are one already */
+  /** Keys of who returns become those of the team. @returns ID of the member; undefined if they are one already */
   async join(member: NewMember, manager: EntityManager): Promise<string | undefined> {
+    const id = await this.insert(member, manager);
+    if (id !== undefined) await this.keys.moveToTeam({ memberId: id }, member.teamId ?? null, manager);
+    return id;
+  }
+
+  private async insert(member: NewMember, manager: EntityManager): Promise<string | undefined> {
     const { organizationId, accountId, role, teamId } = member;
     const now = this.clock.date();
     const values = [newId('mem', now.getTime()), organizationId, accountId, role, teamId ?? null, now];

@@ -47,10 +47,11 @@ interface RecordedIn extends Pick<OrganizationChange, 'manager'> {
 }
 
 /** Keeps changes of one organization in sequence; calls, which lock its wallet, go on. */
-const LOCK = `
+const LOCK = 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE';
+/** After the lock: a statement that waits for one does not see what was committed meanwhile. */
+const ORGANIZATION = `
   SELECT o.id, a.name, ${LIMIT_COLUMNS('o')}, o.max_keys AS "maxKeys", o.offered_to AS "offeredTo"
-    FROM organizations o JOIN accounts a ON a.id = o.id
-   WHERE o.id = $1 AND a.state <> 'deleted' FOR NO KEY UPDATE OF a`;
+    FROM organizations o JOIN accounts a ON a.id = o.id WHERE o.id = $1 AND a.state <> 'deleted'`;
 
 const MEMBER = `
   SELECT m.id, m.account_id AS "accountId", a.email, m.role, m.team_id AS "teamId", ${LIMIT_COLUMNS('m')},
@@ -89,7 +90,8 @@ export class OrganizationChanges {
 
   /** @throws OrganizationNotFound */
   async lock(id: string, manager: EntityManager): Promise<OrganizationRow> {
-    const [row] = await manager.query<OrganizationRow[]>(LOCK, [id]);
+    await manager.query(LOCK, [id]);
+    const [row] = await manager.query<OrganizationRow[]>(ORGANIZATION, [id]);
     if (row === undefined) throw new OrganizationNotFound();
     return row;
   }

@@ -134,6 +134,12 @@ export class TeamNameTaken extends AppError {
   }
 }
 
+export class TooManyTeams extends AppError {
+  constructor(max: number) {
+    super('invalid_request', `There can be ${max} teams in an organization. Delete one first.`, { param: 'name' });
+  }
+}
+
 /** The offer was accepted or withdrawn, or the member it was made to left. */
 export class NoOffer extends AppError {
   constructor() {

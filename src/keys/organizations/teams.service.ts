@@ -18,6 +18,7 @@ import {
   type TeamLimits,
   TeamNameTaken,
   TeamNotFound,
+  TooManyTeams,
 } from './organization.js';
 
 /** Everything about a team that can be changed. */
@@ -45,6 +46,9 @@ const SELECT = (where: string): string => `
 const ONE = SELECT('AND t.id = $2');
 const ALL = SELECT('ORDER BY lower(t.name)');
 
+/** Lists of teams have no pages. */
+const MAX_TEAMS = 500;
+const COUNT = `SELECT count(*)::int AS count FROM teams WHERE organization_id = $1 AND state = 'enabled'`;
 const NAMESAKE = `
   SELECT id FROM teams WHERE organization_id = $1 AND lower(name) = lower($2) AND id <> $3 AND state = 'enabled'`;
 const INSERT = `
@@ -67,6 +71,8 @@ export class TeamWriter {
 
   async insert(settings: TeamSettings, change: OrganizationChange): Promise<TeamRow> {
     const { organization, manager } = change;
+    const [counted] = await manager.query<{ count: number }[]>(COUNT, [organization.id]);
+    if ((counted?.count ?? 0) >= MAX_TEAMS) throw new TooManyTeams(MAX_TEAMS);
     const name = await this.freeName(settings.name, '', change);
     const now = this.clock.date();
     const id = newId('team', now.getTime());
@@ -152,7 +158,7 @@ export class Teams {
     return team;
   }
 
-  /** @returns its ID @throws InvalidName, TeamNameTaken, NetworksNotPossible, BudgetNotPossible, NotPermitted */
+  /** @returns its ID @throws TooManyTeams, InvalidName, TeamNameTaken, NetworksNotPossible, BudgetNotPossible, NotPermitted */
   create(by: ActingMember, settings: TeamSettings, manager?: EntityManager): Promise<string> {
     const create = async (change: OrganizationChange): Promise<string> => {
       const team = await this.write.insert(settings, change);

@@ -46,6 +46,8 @@ const BY_EMAIL = `
 const MEMBER = `
   SELECT organization_id AS "accountId", id AS "memberId", team_id AS "teamId" FROM members
    WHERE organization_id = $1 AND account_id = $2 AND may_use_keys(state, role)`;
+/** Locked as by who moves the member to another team, which includes the keys of then. */
+const TEAM = `SELECT team_id AS "teamId" FROM members WHERE id = $1 AND state = 'active' FOR UPDATE`;
 const BOUND = `SELECT account_id AS "accountId", member_id AS "memberId" FROM api_keys WHERE secret_hash = $1`;
 const COUNT = `
   SELECT count(*)::int AS count
@@ -96,9 +98,10 @@ export class TokenKeys {
 
   private async insert(
     { issuer, subject }: VerifiedToken,
-    { accountId, memberId, teamId }: TokenOwner,
+    { accountId, memberId, teamId: ofService }: TokenOwner,
     manager: EntityManager,
   ): Promise<string> {
+    const teamId = memberId === null ? ofService : await this.teamOf(memberId, manager);
     const [counted] = await manager.query<{ count: number }[]>(COUNT, [accountId, MAX_TOKEN_KEYS]);
     if (counted?.count === MAX_TOKEN_KEYS) throw new TooManyTokenKeys();
     const id = newId('key', this.clock.now());
@@ -115,6 +118,13 @@ export class TokenKeys {
     const object = { kind: 'key', id, name, owner: accountId } as const;
     await this.audit.record({ action: 'created', object, lines: [`by a token of ${issuer.name}`] }, manager);
     return id;
+  }
+
+  /** @throws AppError when they left meanwhile */
+  private async teamOf(memberId: string, manager: EntityManager): Promise<string | null> {
+    const [member] = await manager.query<{ teamId: string | null }[]>(TEAM, [memberId]);
+    if (member === undefined) throw new AppError('conflict', 'The member of this token was changed. Retry.');
+    return member.teamId;
   }
 
   private async accountOf({ issuer, subject, verifiedEmail }: VerifiedToken): Promise<string | undefined> {

@@ -142,6 +142,11 @@ describe('TokenVerifier', () => {
     ['an algorithm that is not allowed', async () => tokenOf(await issuerKey('ES384'), claims()), '("alg") is not'],
     ['another type', async () => tokenOf(key, claims(), { typ: 'logout+jwt' }), 'another type ("typ")'],
     [
+      'a type that is no text',
+      async () => `${encoded({ alg: 'ES256', kid: key.jwk.kid, typ: 5 })}.${encoded(claims())}.AA`,
+      'another type ("typ")',
+    ],
+    [
       'a key of the same name',
       async () => tokenOf(await issuerKey(), claims(), { kid: key.jwk.kid }),
       'signature is wrong',
