@@ -55,7 +55,7 @@ export class AccountStatus {
     return this.change(id, async (account, manager) => {
       if (account.state === 'enabled') return;
       await this.accounts.update(id, { state: 'enabled' }, manager);
-      await this.audit.record({ action: 'enabled', object: accountObject(account) }, manager);
+      await this.audit.record({ action: 'enabled', object: objectOf(account) }, manager);
     });
   }
 
@@ -69,7 +69,7 @@ export class AccountStatus {
       await this.keepAnAdministrator(account, manager);
       await this.accounts.update(id, { state: 'disabled' }, manager);
       await this.signInMethods.signOut(id, manager);
-      await this.audit.record({ action: 'suspended', object: accountObject(account) }, manager);
+      await this.audit.record({ action: 'suspended', object: objectOf(account) }, manager);
     });
   }
 
@@ -97,7 +97,7 @@ export class AccountStatus {
       const result = await first(manager);
       await this.signInMethods.end(account, manager);
       await this.accounts.update(id, erasedColumns(id), manager);
-      await this.audit.record({ action: 'deleted', object: accountObject(account) }, manager);
+      await this.audit.record({ action: 'deleted', object: objectOf(account) }, manager);
       return result;
     });
   }
@@ -131,6 +131,11 @@ export class AccountStatus {
     if (administrators.every((one) => one === id)) throw new LastAdministrator();
   }
 }
+
+const objectOf = (account: AccountEntity) =>
+  account.kind === 'organization'
+    ? ({ kind: 'organization', id: account.id, name: account.name } as const)
+    : accountObject(account);
 
 /** Columns of a deleted account. `.invalid` addresses never receive mail. */
 const erasedColumns = (id: string): Partial<AccountEntity> => ({

@@ -2,9 +2,11 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
+import { AlertPreferences, DEFAULT_ALERTS } from '../../src/keys/alerts/account-notices.js';
 import { AlertSender } from '../../src/keys/alerts/alert-sender.js';
 import { AlertQueue, AlertWatch, ThresholdWatch } from '../../src/keys/alerts/index.js';
 import { ApiKeyService, KeyNotices } from '../../src/keys/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Metrics } from '../../src/platform/metrics/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
@@ -43,6 +45,34 @@ describe('mails of alerts', () => {
     await world.scan();
     expect(world.subjects).toHaveLength(9);
     expect(new Set(world.subjects).size).toBe(9);
+  });
+
+  it('go to those who manage the wallet when they are about an organization, never to its own address', async () => {
+    const id = 'org_1';
+    const made = [
+      `INSERT INTO accounts (id, email, name, kind, verified_at)
+       VALUES ('org_1', 'org_1@organization.invalid', 'Acme', 'organization', now())`,
+      `INSERT INTO organizations (id) VALUES ('org_1')`,
+      `INSERT INTO wallets (account_id) VALUES ('org_1')`,
+    ];
+    for (const sql of made) await world.query(sql);
+    for (const role of ['owner', 'admin', 'billing', 'member', 'viewer']) {
+      const { id: person } = await world
+        .get(Onboarding)
+        .createAccount({ email: `${role}@example.com`, verified: role !== 'admin' });
+      await world.query('INSERT INTO members (id, organization_id, account_id, role) VALUES ($1, $2, $3, $4)', [
+        `mem_${role}`,
+        id,
+        person,
+        role,
+      ]);
+    }
+    await world.get(AlertPreferences).save(id, { ...DEFAULT_ALERTS, walletBelow: parseUsd('20') });
+    await world.scan();
+    const [mail, ...others] = world.mailbox.mails.filter(({ message }) => message.subject === `Acme: ${LOW}`);
+    expect(others).toEqual([]);
+    expect(mail?.to.toSorted()).toEqual(['billing@example.com', 'owner@example.com']);
+    expect(mail?.message.text).toContain('because you manage the wallet of Acme');
   });
 
   it('are tried again later, by whichever process lives, while the mail server does not take them', async () => {

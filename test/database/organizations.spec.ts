@@ -135,6 +135,7 @@ describe('Organizations', () => {
     await expect(organizations.delete(owner)).rejects.toThrow('One call is still running');
     await bench.settle(10n);
     await bench.as(owner, () => organizations.delete(owner));
+    expect((await bench.audited()).at(-1)).toBe('ann@example.com deleted organization Acme');
     await expect(organizations.of(owner.accountId)).resolves.toEqual([]);
     await expect(organizations.get(owner.id)).rejects.toMatchObject({ kind: 'not_found' });
     await expect(bench.use(key)).rejects.toThrow('was deleted');

@@ -62,7 +62,7 @@ describe('the pages of organizations', () => {
     const stranger = world.visitor();
     const page = await stranger.get(link);
     expect(page.text).toContain('<h1>Join Acme &amp; Co</h1>');
-    expect(page.text).toContain(`href="/sign-in?next&#x3D;${encodeURIComponent(link)}"`.replace('&#x3D;', '='));
+    expect(page.text.replaceAll('&#x3D;', '=')).toContain(`href="/sign-in?next=${encodeURIComponent(link)}"`);
     const wrong = await world.signedIn(await world.account());
     expect((await wrong.get(link)).text).toContain('Sign out, then open the link again');
     expect((await stranger.get(`/join?t=${'x'.repeat(43)}`)).status).toBe(404);
@@ -179,6 +179,8 @@ describe('the pages of organizations', () => {
       '/organization/members',
     );
     expect((await browser.get('/organization')).location).toBe('/organizations');
+    // The first page after it says who was removed.
+    expect((await owner.get('/organization/members')).text).toContain(`${email} removed`);
     expect((await owner.get('/organization/members')).text).not.toContain(email);
     const { browser: leaver } = await join();
     expect((await leaver.submit('/organization/settings', {}, '/organization/settings/leave')).location).toBe(

@@ -169,7 +169,7 @@ export class OrganizationBench {
       `SELECT concat_ws(' ', actor_name, action, object_kind, object_name, array_to_string(lines, ', ')) AS line
          FROM audit_entries ORDER BY id`,
     );
-    return rows.map(({ line }) => line);
+    return rows.map(({ line }) => line.trimEnd());
   }
 
   async isExact(): Promise<void> {

@@ -21,7 +21,7 @@ export class MailWriter {
     private readonly settings: Settings,
   ) {}
 
-  write(to: string, buildText: MailTextBuilder, { path, code }: MailFilling = {}): Mail {
+  write(to: Mail['to'], buildText: MailTextBuilder, { path, code }: MailFilling = {}): Mail {
     const { name: product, supportContact } = this.settings.current().site;
     const text = buildText(product);
     const { subject, action, foot, paragraphs, lifetime, manage } = text;

@@ -16,9 +16,16 @@ export class AlertMails {
   constructor(private readonly writer: MailWriter) {}
 
   mailOf(alert: DueAlert): Mail {
-    const { button, ...text } = textOf(alert);
-    const content = { ...text, action: button.label, foot: FOOT, manage: MANAGE };
-    return this.writer.write(alert.email, () => content, { path: button.path });
+    const { button, subject, ...text } = textOf(alert);
+    const { organization } = alert;
+    const content = {
+      ...text,
+      subject: organization === null ? subject : `${organization}: ${subject}`,
+      action: button.label,
+      foot: organization === null ? FOOT : `You receive this email because you manage the wallet of ${organization}.`,
+      manage: MANAGE,
+    };
+    return this.writer.write(alert.emails, () => content, { path: button.path });
   }
 }
 

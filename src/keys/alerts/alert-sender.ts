@@ -8,17 +8,27 @@ import { type AlertKind, AlertTimings, type DueAlert } from './alert.js';
 /** Claims an email for $1 ms. */
 const CLAIM = `
   WITH due AS (
-    SELECT a.id, c.email, c.time_zone, coalesce(k.name, '') AS key_name
+    SELECT a.id, r.emails, c.time_zone, coalesce(k.name, '') AS key_name,
+           CASE c.kind WHEN 'organization' THEN c.name END AS organization
       FROM alerts a JOIN accounts c ON c.id = a.account_id LEFT JOIN api_keys k ON k.id = a.key_id
-     WHERE a.state = 'due' AND a.next_try_at <= now() AND c.state = 'enabled' AND c.verified_at IS NOT NULL
+     -- An organization has no mailbox: those who manage its wallet get its mail.
+     CROSS JOIN LATERAL (
+       SELECT array_agg(p.email ORDER BY p.id) AS emails
+         FROM accounts p
+        WHERE p.state = 'enabled' AND p.verified_at IS NOT NULL AND p.id IN (
+          SELECT c.id WHERE c.kind = 'person'
+          UNION ALL
+          SELECT m.account_id FROM members m
+           WHERE m.organization_id = c.id AND m.state = 'active' AND m.role IN ('owner', 'admin', 'billing'))) r
+     WHERE a.state = 'due' AND a.next_try_at <= now() AND c.state = 'enabled' AND r.emails IS NOT NULL
        AND coalesce(k.state, 'enabled') = 'enabled'
        -- A key expires without an event that could cancel its alert.
        AND (a.kind <> 'expiry' OR k.expires_at > now())
      ORDER BY a.next_try_at LIMIT 1 FOR UPDATE OF a SKIP LOCKED
   ), claimed AS (
     UPDATE alerts a SET tries = a.tries + 1, next_try_at = now() + $1 * interval '1 ms' FROM due WHERE a.id = due.id
-    RETURNING a.id, a.kind, a.facts, a.tries, a.key_id AS "keyId", due.key_name AS "keyName", due.email,
-              due.time_zone AS "timeZone"
+    RETURNING a.id, a.kind, a.facts, a.tries, a.key_id AS "keyId", due.key_name AS "keyName", due.emails,
+              due.organization, due.time_zone AS "timeZone"
   )
   SELECT * FROM claimed`;
 

@@ -1,7 +1,7 @@
 import type { AlertContent } from './alert.js';
 import { textOf } from './alert-mails.js';
 
-const KEY = { email: 'ann@example.com', timeZone: 'Asia/Tokyo', keyId: 'key_1', keyName: 'ci' };
+const KEY = { emails: ['ann@example.com'], organization: null, timeZone: 'Asia/Tokyo', keyId: 'key_1', keyName: 'ci' };
 const said = (alert: AlertContent) => textOf({ ...KEY, ...alert });
 
 const quota = (used: string, top: string): AlertContent => ({ kind: 'quota', facts: { used, top } });

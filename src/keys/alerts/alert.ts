@@ -32,9 +32,11 @@ export type AlertContent =
 
 export type AlertKind = AlertContent['kind'];
 
-/** The recipient, and the key it is about. */
+/** The recipients, and the key it is about. */
 export interface AlertAddressee {
-  readonly email: string;
+  readonly emails: readonly string[];
+  /** Name of the organization, if it is about one. */
+  readonly organization: string | null;
   readonly timeZone: string;
   /** Empty if it is about the account itself. */
   readonly keyId: string;

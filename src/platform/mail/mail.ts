@@ -8,10 +8,10 @@ import { Settings } from '../settings/index.js';
 import { AppError, type Secret } from '../shared/index.js';
 import { loadTemplates } from '../templates/index.js';
 
-/** A message to one recipient, as HTML and text. */
+/** A message as HTML and text. */
 export interface Mail {
-  /** One address without a display name; never parsed as a list. */
-  readonly to: string;
+  /** One address without a display name, never parsed as a list; or several, which see each other. */
+  readonly to: string | readonly string[];
   readonly subject: string;
   readonly html: string;
   readonly text: string;
@@ -23,17 +23,19 @@ const ONE_ADDRESS = /^[^\s\p{Cc}<>,;:"()[\]\\]+@[^\s\p{Cc}<>,;:"()[\]\\@]+$/u;
 
 /** @throws AppError if the recipient or the subject contains line breaks */
 export function checkMail({ to, subject }: Mail): void {
-  if (!ONE_ADDRESS.test(to)) throw new AppError('internal', 'Invalid recipient address.');
+  const recipients = [to].flat();
+  if (recipients.length === 0 || !recipients.every((address) => ONE_ADDRESS.test(address)))
+    throw new AppError('internal', 'Invalid recipient address.');
   if (!ONE_LINE.test(subject)) throw new AppError('internal', 'The email subject contains a line break.');
 }
 
 /**
- * A message for nodemailer. The address is passed as an object, so that it is never parsed; files and URLs in content
+ * A message for nodemailer. Addresses are passed as objects, so that they are never parsed; files and URLs in content
  * are never opened.
  */
 export const messageOf = ({ to, subject, html, text }: Mail, from: string) => ({
   from,
-  to: { name: '', address: to },
+  to: [to].flat().map((address) => ({ name: '', address })),
   subject,
   html,
   text,
