@@ -23,6 +23,9 @@ export type Reader = (typeof READERS)[number];
 
 /** What belongs to one holder of a key. */
 export interface Belongings {
+  /** ID of the member; for a service key, of none. */
+  readonly member: string;
+  readonly isOfMember: boolean;
   readonly key: string;
   readonly secret: string;
   readonly call: string;
@@ -75,14 +78,7 @@ export class OrganizationWorld {
 
   /** Everything of the organization that a form could change. */
   async state(): Promise<string> {
-    const tables = [
-      'api_keys',
-      'calls',
-      'top_ups',
-      'key_notices',
-      'stored_answers',
-      'alert_settings',
-    ];
+    const tables = ['api_keys', 'calls', 'top_ups', 'key_notices', 'stored_answers', 'alert_settings'];
     const parts = tables.map((name) => `SELECT '${name}', t::text FROM ${name} t WHERE account_id = $1`);
     const own = ['members', 'teams', 'member_invitations'].map(
       (name) => `SELECT '${name}', t::text FROM ${name} t WHERE organization_id = $1`,
@@ -179,7 +175,8 @@ export class OrganizationWorld {
     );
     const own = member === undefined ? [] : [`marker-name-${holder}`];
     const markers = [name, call, answer, `marker-network-${holder}`, ...own, ...teamNames];
-    return { key: keyId, secret, call, response, notice, markers };
+    const isOfMember = member !== undefined && holder !== 'former';
+    return { member: member?.memberId ?? 'mem_none', isOfMember, key: keyId, secret, call, response, notice, markers };
   }
 
   private async addNotice(keyId: string, holder: string): Promise<string> {
