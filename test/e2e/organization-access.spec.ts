@@ -102,6 +102,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
 const PERSONAL: readonly string[] = [
   'GET /account',
   'GET /account/close',
+  'GET /account/confirm',
   'GET /account/data/account.json',
   'GET /account/data/calls.csv',
   'GET /account/email',
