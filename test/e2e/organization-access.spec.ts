@@ -227,7 +227,9 @@ describe('an organization', () => {
       ...Object.entries(EXPECTED).map(([name, permissions]) => [name, permissions.toSorted()]),
       ...PERSONAL.map((name) => [name, undefined]),
     ];
-    expect(declared.toSorted()).toEqual(expected.toSorted());
+    const byName = (one: readonly unknown[], other: readonly unknown[]): number =>
+      String(one[0]) < String(other[0]) ? -1 : 1;
+    expect(declared.toSorted(byName)).toEqual(expected.toSorted(byName));
     expect(routes.filter(({ access, allows }) => access !== 'signed-in' && allows !== undefined)).toEqual([]);
   });
 
