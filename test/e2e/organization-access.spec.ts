@@ -26,6 +26,9 @@ type Expectation = readonly Permission[];
 
 const READ_KEYS: Expectation = ['use keys', 'view all keys'];
 const READ_CALLS: Expectation = ['use keys', 'view all usage'];
+const MANAGE: Expectation = ['manage organization'];
+/** Members, who may not view the organization, may view what concerns themselves. */
+const ANY_MEMBER: Expectation = ['view organization', 'use keys'];
 
 /** What pages require that show or change what belongs to the scope. A new page is added here, or to `PERSONAL`. */
 const EXPECTED: Readonly<Record<string, Expectation>> = {
@@ -37,6 +40,8 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /keys/:id/edit': ['use keys'],
   'GET /keys/:id/leaked': ['use keys'],
   'GET /keys/new': ['use keys'],
+  'GET /keys/selected/delete': ['use keys'],
+  'GET /keys/selected/edit': ['use keys'],
   'POST /keys/:id/delete': ['use keys'],
   'POST /keys/:id/disable': ['use keys'],
   'POST /keys/:id/edit': ['use keys'],
@@ -46,6 +51,9 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'POST /keys/:id/raise': ['use keys'],
   'POST /keys/:id/replace': ['use keys'],
   'POST /keys/new': ['use keys'],
+  'POST /keys/selected': ['use keys'],
+  'POST /keys/selected/delete': ['use keys'],
+  'POST /keys/selected/edit': ['use keys'],
   'GET /playground': ['use keys'],
   'GET /playground/calls/:id': ['use keys'],
   'POST /playground': ['use keys'],
@@ -61,12 +69,40 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /wallet/top-ups.csv': ['view wallet'],
   'POST /wallet': ['manage wallet'],
   'POST /wallet/payments': ['manage wallet'],
+  'GET /organization': ANY_MEMBER,
+  'GET /organization/members': ['view organization'],
+  'GET /organization/members/:id': ['view organization'],
+  'GET /organization/members/:id/remove': MANAGE,
+  'GET /organization/members/invite': MANAGE,
+  'GET /organization/settings': ANY_MEMBER,
+  'GET /organization/teams': ['view organization'],
+  'GET /organization/teams/:id': ['view organization'],
+  'GET /organization/teams/:id/delete': MANAGE,
+  'GET /organization/teams/new': MANAGE,
+  'POST /organization/members/:id/limits': MANAGE,
+  'POST /organization/members/:id/remove': MANAGE,
+  'POST /organization/members/:id/role': MANAGE,
+  'POST /organization/members/invitations/:id/resend': MANAGE,
+  'POST /organization/members/invitations/:id/withdraw': MANAGE,
+  'POST /organization/members/invite': MANAGE,
+  'POST /organization/settings/defaults': MANAGE,
+  'POST /organization/settings/delete': ['own organization'],
+  'POST /organization/settings/leave': ANY_MEMBER,
+  'POST /organization/settings/name': MANAGE,
+  'POST /organization/settings/transfer': ['own organization'],
+  'POST /organization/settings/transfer/accept': ANY_MEMBER,
+  'POST /organization/settings/transfer/decline': ANY_MEMBER,
+  'POST /organization/settings/transfer/withdraw': ['own organization'],
+  'POST /organization/teams/:id': MANAGE,
+  'POST /organization/teams/:id/delete': MANAGE,
+  'POST /organization/teams/new': MANAGE,
 };
 
 /** Pages of the person, whatever they work in; the search shows what each may see. */
 const PERSONAL: readonly string[] = [
   'GET /account',
   'GET /account/close',
+  'GET /account/confirm',
   'GET /account/data/account.json',
   'GET /account/data/calls.csv',
   'GET /account/email',
@@ -74,6 +110,7 @@ const PERSONAL: readonly string[] = [
   'GET /account/second-factor/off',
   'GET /account/second-factor/recovery-codes',
   'GET /account/sign-in-methods/link',
+  'GET /organizations',
   'GET /search',
   'POST /account/close',
   'POST /account/email',
@@ -87,12 +124,18 @@ const PERSONAL: readonly string[] = [
   'POST /account/sessions/others/end',
   'POST /account/sign-in-methods/:id/unlink',
   'POST /account/sign-in-methods/link',
+  'POST /organizations',
+  'POST /organizations/invitations/:id/accept',
+  'POST /organizations/invitations/:id/decline',
   'POST /scope',
 ];
 
 /** What a form needs to have an effect, if it is allowed. */
 const FIELDS: Readonly<Record<string, (thing: Belongings) => Record<string, string>>> = {
   'POST /keys/new': () => ({ ...EMPTY, name: 'marker-made', holder: 'service', _once: once() }),
+  'POST /keys/selected': ({ key }) => ({ id: key, _act: 'disable' }),
+  'POST /keys/selected/delete': ({ key }) => ({ id: key, confirm: '1' }),
+  'POST /keys/selected/edit': ({ key }) => ({ id: key, quota: '3' }),
   'POST /keys/:id/edit': () => ({ ...EMPTY, name: 'marker-changed', version: '1' }),
   'POST /keys/:id/delete': ({ markers }) => ({ confirm: markers[0] ?? '' }),
   'POST /keys/:id/raise': () => ({ quota: '1' }),
@@ -100,11 +143,25 @@ const FIELDS: Readonly<Record<string, (thing: Belongings) => Record<string, stri
   'POST /wallet': () => ({ code: '0A1B-2C3D', _once: once() }),
   'POST /wallet/payments': () => ({ amount: '10', _once: once() }),
   'POST /account/alerts': () => ({ walletBelow: '77' }),
+  'POST /organization/members/:id/limits': () => ({ ...BUDGETS, maxKeys: '9', version: '1' }),
+  'POST /organization/members/:id/remove': () => ({ keys: 'disable' }),
+  'POST /organization/members/:id/role': () => ({ role: 'admin', team: '' }),
+  'POST /organization/members/invite': () => ({ email: 'new@example.com', role: 'admin', team: '', _once: once() }),
+  'POST /organization/settings/defaults': () => ({ ...BUDGETS, maxKeys: '9' }),
+  'POST /organization/settings/delete': () => ({ confirm: 'marker-organization' }),
+  'POST /organization/settings/name': () => ({ name: 'marker-renamed' }),
+  'POST /organization/settings/transfer': ({ member }) => ({ member }),
+  'POST /organization/teams/:id': () => ({ ...BUDGETS, name: 'marker-other', networks: '', version: '1' }),
+  'POST /organization/teams/new': () => ({ ...BUDGETS, name: 'marker-new', networks: '', _once: once() }),
   'POST /playground': ({ key }) => ({ ...MESSAGE, key }),
   'POST /playground/preview': ({ key }) => ({ ...MESSAGE, key }),
   'POST /playground/stream': ({ key }) => ({ ...MESSAGE, key }),
 };
+const BUDGETS = { lifetime: '', daily: '1', weekly: '', monthly: '' };
 const MESSAGE = { protocol: 'chat-completions', model: 'fee', message: 'Hello', turns: '[]' };
+
+/** Whether the page is about a key, a call, a member … */
+const isOfThing = (name: string): boolean => /:|selected/.test(name);
 
 let forms = 0;
 const once = (): string => String(++forms).padStart(22, 'n');
@@ -138,13 +195,24 @@ describe('an organization', () => {
     (name.split(' ')[1] ?? '')
       .replace('/keys/:id', `/keys/${thing.key}`)
       .replace('/wallet/payments/:id', `/wallet/payments/${world.payment}`)
+      .replace('/members/:id', `/members/${thing.member}`)
+      .replace('/invitations/:id', '/invitations/minv_1')
+      .replace('/teams/:id', '/teams/team_1')
       .replace(/(?<=usage-logs\/common|calls)\/:id/, `/${thing.call}`)
       .replace(':notice', thing.notice)
+      .replace(/(?<=selected\/(?:edit|delete))$/, `?id=${thing.key}`)
       .replaceAll(/:\w+|\*/g, 'some');
-  const expectNothingHidden = (reader: Reader, asked: string, { text, headers }: PageResponse): void => {
-    const sent = `${text} ${JSON.stringify([...headers])}`;
-    // The address that was asked for comes back as the page to return to.
-    const own = sent.replaceAll(asked, '').replaceAll(encodeURIComponent(asked), '');
+  const expectNothingHidden = (
+    reader: Reader,
+    asked: string,
+    { text, headers }: PageResponse,
+    typed: Readonly<Record<string, string>> = {},
+  ): void => {
+    // What was sent comes back: the address as the page to return to, and the fields of a form with an error.
+    const own = [asked, encodeURIComponent(asked), ...Object.values(typed).filter((value) => value !== '')].reduce(
+      (rest, value) => rest.replaceAll(value, ''),
+      `${text} ${JSON.stringify([...headers])}`,
+    );
     expect({ asked, reader, leaked: world.hiddenFrom(reader).filter((marker) => own.includes(marker)) }).toEqual({
       asked,
       reader,
@@ -159,14 +227,16 @@ describe('an organization', () => {
       ...Object.entries(EXPECTED).map(([name, permissions]) => [name, permissions.toSorted()]),
       ...PERSONAL.map((name) => [name, undefined]),
     ];
-    expect(new Set(declared)).toEqual(new Set(expected));
+    const byName = (one: readonly unknown[], other: readonly unknown[]): number =>
+      String(one[0]) < String(other[0]) ? -1 : 1;
+    expect(declared.toSorted(byName)).toEqual(expected.toSorted(byName));
     expect(routes.filter(({ access, allows }) => access !== 'signed-in' && allows !== undefined)).toEqual([]);
   });
 
   it.each(READERS)('shows %s no more than they may see, on any page', async (reader) => {
     const browser = world.browser(reader);
     for (const { name } of routes.filter((route) => route.name.startsWith('GET ')))
-      for (const thing of name.includes(':') ? things() : [world.things.colleague]) {
+      for (const thing of isOfThing(name) ? things() : [world.things.colleague]) {
         const path = pathOf(name, thing);
         const response = await browser.get(path);
         expectNothingHidden(reader, path, response);
@@ -182,9 +252,12 @@ describe('an organization', () => {
   /** Of a page with this thing's ID. */
   function statusFor(reader: Reader, name: string, thing: Belongings): number {
     if (reader === 'nobody') return 303;
-    if (OUTSIDERS.includes(reader)) return name.includes(':id') ? 404 : 200;
+    // Without an organization, its pages lead to the list of those that there are.
+    if (reader === 'former member' && name.includes('/organization')) return 303;
+    if (OUTSIDERS.includes(reader)) return isOfThing(name) ? 404 : 200;
     if (!mayOpen(reader, name)) return 403;
-    if (!name.includes(':id') || name.includes('payments')) return 200;
+    if (name.includes('/members/:id')) return thing.isOfMember ? 200 : 404;
+    if (!isOfThing(name) || /payments|teams/.test(name)) return 200;
     // The playground is for the reader's own keys, whatever else they may see.
     if (name.includes('playground')) return owns(reader, thing) ? 200 : 404;
     return hasAll(reader, name) || owns(reader, thing) ? 200 : 404;
@@ -219,16 +292,18 @@ describe('an organization', () => {
     let sent = 0;
     for (const [name] of Object.entries(EXPECTED).filter(([route]) => route.startsWith('POST ')))
       for (const thing of things()) {
-        const isKey = name.includes('/keys/:id') || name.includes('forget') || name.includes('playground');
+        const isKey = /keys\/(:id|selected)|forget|playground/.test(name);
         const isTheirs =
           isKey && (name.includes('playground') ? owns(reader, thing) : hasAll(reader, name) || owns(reader, thing));
         if (mayOpen(reader, name) && (isTheirs || !isKey) && !(name === 'POST /keys/new' && reader === 'member'))
           continue;
         const path = pathOf(name, thing);
-        const response = await browser.post(path, FIELDS[name]?.(thing) ?? {});
+        const fields = FIELDS[name]?.(thing) ?? {};
+        const response = await browser.post(path, fields);
         sent += 1;
-        expectNothingHidden(reader, path, response);
-        if (!name.includes('playground') && !(OUTSIDERS.includes(reader) && !name.includes(':id')))
+        expectNothingHidden(reader, path, response, fields);
+        // Those without an ID in the address answer with a page, or with a message on the next one.
+        if (!/playground|selected/.test(name) && !(OUTSIDERS.includes(reader) && !name.includes(':id')))
           expect({ path, reader, refused: [303, 403, 404].includes(response.status) && !isDone(response) }).toEqual({
             path,
             reader,
@@ -239,8 +314,9 @@ describe('an organization', () => {
     expect(sent).toBeGreaterThan(reader === 'owner' || reader === 'admin' ? 3 : 20);
   });
 
-  /** Forms that had an effect lead to its page; those of nobody lead to the sign-in. */
-  const isDone = ({ status, location }: PageResponse): boolean => status === 303 && !location.startsWith('/sign-in');
+  /** Forms that had an effect lead to its page; others lead to the sign-in, or to the organizations that there are. */
+  const isDone = ({ status, location }: PageResponse): boolean =>
+    status === 303 && !/^\/(sign-in|organizations)/.test(location);
 
   it('gives API keys the calls of their own holder only, and members no balance', async () => {
     const keys = { ...world.things, stranger: { secret: world.strangersKey } };

@@ -23,6 +23,9 @@ export type Reader = (typeof READERS)[number];
 
 /** What belongs to one holder of a key. */
 export interface Belongings {
+  /** ID of the member; for a service key, of none. */
+  readonly member: string;
+  readonly isOfMember: boolean;
   readonly key: string;
   readonly secret: string;
   readonly call: string;
@@ -172,7 +175,8 @@ export class OrganizationWorld {
     );
     const own = member === undefined ? [] : [`marker-name-${holder}`];
     const markers = [name, call, answer, `marker-network-${holder}`, ...own, ...teamNames];
-    return { key: keyId, secret, call, response, notice, markers };
+    const isOfMember = member !== undefined && holder !== 'former';
+    return { member: member?.memberId ?? 'mem_none', isOfMember, key: keyId, secret, call, response, notice, markers };
   }
 
   private async addNotice(keyId: string, holder: string): Promise<string> {

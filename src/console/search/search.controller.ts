@@ -34,6 +34,7 @@ const IS_SECRET = {
 
 const NEW_KEY: Hit = { href: '/keys/new', title: 'Create key' };
 const OWN_PAGES: readonly Hit[] = [
+  { href: '/organizations', title: 'Organizations' },
   { href: '/account/alerts', title: 'Alerts' },
   { href: '/account/password', title: 'Change password' },
   { href: '/account/second-factor', title: 'Two-factor authentication' },

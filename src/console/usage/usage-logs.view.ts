@@ -71,20 +71,20 @@ const DIVISION_LABELS: Readonly<Record<Division | '', string>> = {
   channel: 'By channel',
 };
 
+const rangesOf = (query: UsageQuery) =>
+  [...RANGES, { name: 'custom', label: 'Custom…' }].map(({ name, label }) => ({
+    label,
+    href: logAddress(query, { range: name }),
+    current: query.range === name,
+  }));
+
 export function logPage(input: LogInput) {
   const { query, entry, calls, figures, opened } = input;
   const seriesNames = new Map(input.keys.map(({ id, name }) => [id, name]));
   const chips = chipsOf(query, input);
   const hasMembers = input.members.length > 0;
   return {
-    ranges: [
-      ...RANGES.map(({ name, label }) => ({
-        label,
-        href: logAddress(query, { range: name }),
-        current: query.range === name,
-      })),
-      { label: 'Custom…', href: logAddress(query, { range: 'custom' }), current: query.range === 'custom' },
-    ],
+    ranges: rangesOf(query),
     divisions: (['', ...DIVISIONS[query.path]] as const).map((by) => ({
       label: DIVISION_LABELS[by],
       href: logAddress(query, { by }),

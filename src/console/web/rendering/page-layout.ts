@@ -111,6 +111,7 @@ interface NavigationItem {
   readonly icon: string;
   /** In organizations: one of these is required. Undefined: open to everyone. */
   readonly permissions?: readonly Permission[];
+  readonly inOrganizationsOnly?: true;
 }
 
 interface Area {
@@ -127,6 +128,13 @@ const OWN: readonly NavigationItem[] = [
   { href: '/playground', label: 'Playground', icon: 'play', permissions: ['use keys'] },
   { href: '/usage-logs/common', label: 'Usage logs', icon: 'list' },
   { href: '/wallet', label: 'Wallet', icon: 'wallet', permissions: ['view wallet'] },
+  {
+    href: '/organization',
+    label: 'Organization',
+    icon: 'people',
+    permissions: ['view organization', 'use keys'],
+    inOrganizationsOnly: true,
+  },
   { href: '/pricing', label: 'Pricing', icon: 'price' },
   { href: '/docs', label: 'Docs', icon: 'book' },
   { href: '/account', label: 'Account', icon: 'person' },
@@ -149,7 +157,9 @@ const ADMIN: readonly NavigationItem[] = [
 /** Pages of the navigation that a user may open. */
 export const navigationPages = ({ isAdministrator, organization }: Reader): readonly NavigationItem[] => {
   const own = OWN.filter(
-    ({ permissions }) => permissions?.some((permission) => allows(organization, permission)) ?? true,
+    ({ permissions, inOrganizationsOnly }) =>
+      (inOrganizationsOnly === undefined || organization !== undefined) &&
+      (permissions?.some((permission) => allows(organization, permission)) ?? true),
   );
   return isAdministrator ? [...own, ...ADMIN] : own;
 };
