@@ -129,6 +129,7 @@ const OWN: readonly NavigationItem[] = [
   { href: '/wallet', label: 'Wallet', icon: 'wallet', permissions: ['view wallet'] },
   { href: '/pricing', label: 'Pricing', icon: 'price' },
   { href: '/docs', label: 'Docs', icon: 'book' },
+  { href: '/organization', label: 'Organization', icon: 'people' },
   { href: '/account', label: 'Account', icon: 'person' },
 ];
 
