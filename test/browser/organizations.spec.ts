@@ -22,15 +22,13 @@ describe('the pages of an organization in a browser', () => {
     member = await aMember(relay, id, 'member', 'M'.repeat(60));
     const by = { id, memberId: owner.memberId };
     const budgets = { ...NO_LIMITS, daily: parseUsd('10'), monthly: parseUsd('1000') };
-    teamId = await relay
-      .get(Teams)
-      .create(by, {
-        name: 'T'.repeat(60),
-        models: ['gpt-5.5'],
-        groups: undefined,
-        networks: ['203.0.113.0/24'],
-        budgets,
-      });
+    teamId = await relay.get(Teams).create(by, {
+      name: 'T'.repeat(60),
+      models: ['gpt-5.5'],
+      groups: undefined,
+      networks: ['203.0.113.0/24'],
+      budgets,
+    });
     await relay.get(Members).setTeam(by, member.memberId, teamId);
     const { version } = await relay.get(Members).get(id, member.memberId);
     await relay.get(Members).setLimits(by, member.memberId, version, { budgets, maxKeys: 5 });
@@ -45,7 +43,7 @@ describe('the pages of an organization in a browser', () => {
     await relay.close();
   });
 
-  const look = async (of: TestMember, path: string, name: string): Promise<void> => {
+  const expectFineAt = async (of: TestMember, path: string, name: string): Promise<void> => {
     const window = await Window.as(browser, of.browser);
     await window.page.goto(path);
     await expectFine(window, name);
@@ -64,10 +62,10 @@ describe('the pages of an organization in a browser', () => {
     ['team-delete', () => `/organization/teams/${teamId}/delete`],
     ['organization-settings', () => '/organization/settings'],
     ['join', () => '/join'],
-  ])('are accessible and fit for the owner: %s', (name, path) => look(owner, path(), name));
+  ])('are accessible and fit for the owner: %s', (name, path) => expectFineAt(owner, path(), name));
 
   it.each([
     ['own-budgets', '/organization'],
     ['own-settings', '/organization/settings'],
-  ])('are accessible and fit for a member: %s', (name, path) => look(member, path, name));
+  ])('are accessible and fit for a member: %s', (name, path) => expectFineAt(member, path, name));
 });

@@ -6,16 +6,16 @@ import { WalletModule } from '../../wallet/index.js';
 import { AccessModule } from '../access/index.js';
 import { LayoutParts } from '../web/index.js';
 import { MemberController, MemberListPages, MembersController } from './members.controller.js';
-import { OrganizationController, OrganizationSettingsController } from './organization.controller.js';
-import { JoinController, OrganizationsController } from './organizations.controller.js';
+import { OrganizationOverviewController, OrganizationSettingsController } from './organization.controller.js';
+import { JoinController, OwnOrganizationsController } from './organizations.controller.js';
 import { TeamsController } from './teams.controller.js';
 
 @Module({
   imports: [AccessModule, CatalogModule, OnboardingModule, OrganizationsModule, WalletModule],
   controllers: [
-    OrganizationsController,
+    OwnOrganizationsController,
     JoinController,
-    OrganizationController,
+    OrganizationOverviewController,
     OrganizationSettingsController,
     MembersController,
     MemberController,

@@ -28,7 +28,7 @@ import {
 /** `/organization`: what the organization spends; for members, what is left for them. */
 @Controller('organization')
 @SignedIn()
-export class OrganizationController {
+export class OrganizationOverviewController {
   constructor(
     private readonly members: Members,
     private readonly reader: MembersReader,

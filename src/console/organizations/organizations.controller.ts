@@ -16,7 +16,7 @@ import { ROLE_LABELS } from './organization.view.js';
 @Controller('organizations')
 @SignedIn()
 @Audited()
-export class OrganizationsController {
+export class OwnOrganizationsController {
   constructor(
     private readonly organizations: Organizations,
     private readonly invitations: MemberInvitations,

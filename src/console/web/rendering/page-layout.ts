@@ -137,6 +137,7 @@ const OWN: readonly NavigationItem[] = [
   },
   { href: '/pricing', label: 'Pricing', icon: 'price' },
   { href: '/docs', label: 'Docs', icon: 'book' },
+  { href: '/organization', label: 'Organization', icon: 'people' },
   { href: '/account', label: 'Account', icon: 'person' },
 ];
 
