@@ -97,7 +97,6 @@ const CONNECTION_ERRORS = [
 
 interface KnownConfiguration {
   readonly configuration: Openid.Configuration;
-  /** The provider it was made for. */
   readonly provider: ProviderClient;
   readonly discoveredAt: number;
 }
