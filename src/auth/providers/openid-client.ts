@@ -97,7 +97,6 @@ const CONNECTION_ERRORS = [
 
 interface KnownConfiguration {
   readonly configuration: Openid.Configuration;
-  /** The provider it was made for. */
   readonly provider: ProviderClient;
   readonly discoveredAt: number;
 }
@@ -161,8 +160,7 @@ export class OpenidClient {
 
   /**
    * The address that ends the user's session at the provider, and then returns.
-   * @returns undefined if the provider has none
-   * @throws ProviderUnavailable
+   * @returns undefined if the provider has none @throws ProviderUnavailable
    */
   endSessionUrl(provider: ProviderClient, idToken: Secret | undefined, returnTo: string): Promise<string | undefined> {
     return this.talk(provider, (openid, configuration) => {
