@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import { SignInProviders } from '../../src/auth/index.js';
 import { CatalogExport } from '../../src/catalog/channels/index.js';
+import { TokenIssuers } from '../../src/keys/index.js';
 import { Organizations } from '../../src/keys/organizations/index.js';
 import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
@@ -62,6 +63,14 @@ const OWN_FIELD: Readonly<Record<string, { page: string; fields: Fields; to?: st
     },
   },
   'POST /admin/settings/sign-up': { page: '/admin/settings/sign-up', fields: {} },
+  'POST /admin/settings/token-issuers/:id': {
+    page: '/admin/settings/token-issuers/:issuer',
+    fields: { name: 'Other' },
+  },
+  'POST /admin/settings/token-issuers/new': {
+    page: '/admin/settings/token-issuers/new',
+    fields: { name: 'New', issuer: 'https://login.example', audience: 'relay' },
+  },
   'POST /admin/users/:id/allowance': { page: '/admin/users/:user/allowance', fields: { amount: '5' } },
   'POST /admin/users/:id/balance': {
     page: '/admin/users/:user/balance',
@@ -112,14 +121,28 @@ describe('a recent sign-in', () => {
     const [channel] = await relay
       .get(DataSource)
       .query<{ id: string }[]>(`SELECT id FROM channels WHERE name = 'messages-main'`);
+    const issuer = await relay.get(TokenIssuers).add({
+      name: 'Acme CI',
+      issuer: 'https://token.acme.example',
+      audience: 'relay',
+      jwksUri: undefined,
+      algorithms: ['RS256'],
+      requiredClaims: [],
+      maxLifetimeHours: 1,
+      holder: 'account',
+      matchedBy: 'identity',
+      claim: 'sub',
+      organizationId: undefined,
+      teamId: undefined,
+    });
     const { id: org } = await relay.get(Organizations).open({ ownerId: ann.accountId, name: 'Acme' });
-    values = { org, channel: channel!.id, user: ann.accountId, email: ann.email, key: ann.keyId };
+    values = { org, issuer, channel: channel!.id, user: ann.accountId, email: ann.email, key: ann.keyId };
   });
   afterAll(() => relay.close());
   beforeEach(forget);
 
   const filled = (text: string): string =>
-    text.replaceAll(/:(channel|user|email|key|org)\b/g, (_, name: string) => values[name] ?? '');
+    text.replaceAll(/:(channel|user|email|key|org|issuer)\b/g, (_, name: string) => values[name] ?? '');
   const keyPath = (what: string): string => `/admin/users/${ann.accountId}/keys/${ann.keyId}/${what}`;
 
   it('is required by all admin forms that change something, except for listed ones', () => {

@@ -326,7 +326,7 @@ describe("the operator's command line", () => {
       ...ANN,
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^time,request_id,.*,ip,upstream_report,result,transport\n$/);
+    expect(stdout).toMatch(/^time,request_id,.*,ip,upstream_report,result,transport,member,team\n$/);
   });
 
   it('says in one line that the database cannot be reached', async () => {

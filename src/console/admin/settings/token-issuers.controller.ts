@@ -145,7 +145,6 @@ export class TokenIssuersController {
   }
 
   @Post('new')
-  @RequiresRecentSignIn()
   async create(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
     const form = Form.read(NewIssuerForm, body);
     const isAdded = await form.succeeds(async (value) => {
@@ -162,7 +161,6 @@ export class TokenIssuersController {
   }
 
   @Post(':id')
-  @RequiresRecentSignIn()
   async save(
     @CurrentVisitor() visitor: Visitor,
     @Param('id') id: string,
