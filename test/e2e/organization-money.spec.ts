@@ -167,6 +167,18 @@ describe('budgets of an organization', () => {
     expect(message).toContain(advice);
   });
 
+  it('does not tell members the balance of the organization', async () => {
+    const poor = await relay.caller({ credit: '0.01' });
+    await sql.query(`UPDATE accounts SET kind = 'organization' WHERE id = $1`, [poor.accountId]);
+    await sql.query('INSERT INTO organizations (id) VALUES ($1)', [poor.accountId]);
+    organization = poor;
+    const { keys } = await member({});
+    expect(await errorOf(await call(keys[0]))).toContain(
+      'insufficient quota: the wallet of the organization does not have the $0.02 that this call needs. Ask an administrator of the organization to top it up.',
+    );
+    expect(await errorOf(await call(poor.key))).toContain('your wallet has $0.01 left');
+  });
+
   it('lets the members of a team share its budget', async () => {
     const teamId = await team({ monthly_budget: '0.04' });
     const [first, second, outside] = await Promise.all([member({}, { teamId }), member({}, { teamId }), member({})]);

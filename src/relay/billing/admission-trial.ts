@@ -33,8 +33,7 @@ export class AdmissionTrial {
     const result = await this.repository.tryAdmission(request, isNewKey).catch((cause: unknown) => {
       throw new AdmissionUnavailable(cause);
     });
-    const refusal =
-      result.outcome === 'stale' ? new AdmissionOutdated() : refusalOf(result, hold.minimum, plan.caller.keyName);
+    const refusal = result.outcome === 'stale' ? new AdmissionOutdated() : refusalOf(result, hold.minimum, plan.caller);
     return { requested: hold, result, refusal };
   }
 }

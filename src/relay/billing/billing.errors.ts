@@ -1,18 +1,27 @@
+import type { Caller } from '../../keys/index.js';
 import { AppError, formatUsd } from '../../platform/shared/index.js';
 import type { AdmissionResult, ExtensionOutcome, FundsLeft, ShortFunds } from './admission.js';
 
 const BUDGET = { day: 'daily budget', week: 'weekly budget', month: 'monthly budget', lifetime: 'budget' } as const;
 const PERIOD_TEXT = { day: 'every day', week: 'every Monday', month: 'on the first day of each month' } as const;
 
+const RETRY = 'Retry when running calls have ended.';
+const ASK_TO_TOP_UP = 'Ask an administrator of the organization to top it up.';
+
+/** Who reads the error. Members of an organization may not see its balance. */
+type KeyHolder = Pick<Caller, 'keyName' | 'memberId'>;
+
 /** The wallet, the key or a budget cannot pay for the call. Says which, what is left and what is needed. */
 export class InsufficientQuota extends AppError {
-  /** @param keyName display name of the key, since users have several */
-  constructor(source: ShortFunds, left: FundsLeft, minimum: bigint, keyName: string) {
+  /** @param caller with the display name of the key, since users have several */
+  constructor(source: ShortFunds, left: FundsLeft, minimum: bigint, { keyName, memberId }: KeyHolder) {
     // If only running calls are in the way, a retry helps: their holds are released.
     const passing = left.free + left.onHold >= minimum;
     super(
       'insufficient_quota',
-      `insufficient quota: ${ownerText(source, left, `the key “${keyName}”`)} has ${leftText(source, left)} and this call needs at least $${formatUsd(minimum)}. ${adviceText(source, passing, left.period)}`,
+      source === 'wallet' && memberId !== null
+        ? `insufficient quota: the wallet of the organization does not have the $${formatUsd(minimum)} that this call needs. ${passing ? RETRY : ASK_TO_TOP_UP}`
+        : `insufficient quota: ${ownerText(source, left, `the key “${keyName}”`)} has ${leftText(source, left)} and this call needs at least $${formatUsd(minimum)}. ${adviceText(source, passing, left.period)}`,
       passing ? { shouldRetry: true, retryAfterSeconds: 1 } : { shouldRetry: false },
     );
   }
@@ -20,10 +29,12 @@ export class InsufficientQuota extends AppError {
 
 /** The account is in debt after a reversed payment; no calls are admitted until it is paid. */
 export class AccountOwes extends AppError {
-  constructor({ free }: FundsLeft) {
+  constructor({ free }: FundsLeft, { memberId }: KeyHolder) {
     super(
       'insufficient_quota',
-      `insufficient quota: your account owes $${formatUsd(-free)} because a payment was reversed. Top up the wallet; the debt is paid first.`,
+      memberId === null
+        ? `insufficient quota: your account owes $${formatUsd(-free)} because a payment was reversed. Top up the wallet; the debt is paid first.`
+        : 'insufficient quota: a payment of the organization was reversed. Ask one of its administrators.',
       { shouldRetry: false },
     );
   }
@@ -33,16 +44,16 @@ export class AccountOwes extends AppError {
  * The error for a call without enough money; undefined if it is admitted, or if key or catalog must be reloaded.
  * @param minimum required nanos
  */
-export function refusalOf(result: AdmissionResult, minimum: bigint, keyName: string): AppError | undefined {
+export function refusalOf(result: AdmissionResult, minimum: bigint, caller: KeyHolder): AppError | undefined {
   switch (result.outcome) {
     case 'wallet':
     case 'key':
     case 'budget':
     case 'member':
     case 'team':
-      return new InsufficientQuota(result.outcome, result, minimum, keyName);
+      return new InsufficientQuota(result.outcome, result, minimum, caller);
     case 'owed':
-      return new AccountOwes(result);
+      return new AccountOwes(result, caller);
     case 'admitted':
     case 'stale':
     case 'key_state':
@@ -69,7 +80,7 @@ function leftText(source: ShortFunds, { free, onHold, holds }: FundsLeft): strin
 }
 
 function adviceText(source: ShortFunds, passing: boolean, period: FundsLeft['period']): string {
-  if (passing) return 'Retry when running calls have ended.';
+  if (passing) return RETRY;
   if (source === 'wallet') return 'Top up the wallet or lower the output limit.';
   if (source === 'key') return 'Raise the quota of this key or lower the output limit.';
   const reset = period === undefined || period === 'lifetime' ? '' : `It resets at 00:00 UTC ${PERIOD_TEXT[period]}. `;
@@ -80,11 +91,18 @@ function adviceText(source: ShortFunds, passing: boolean, period: FundsLeft['per
 
 /** A stream has reached what its money can pay for. */
 export class OutOfCredit extends AppError {
-  constructor(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft) {
-    super('insufficient_quota', `insufficient quota: ${exhaustedText(outcome, left)} The response ends here.`, {
+  /** @param isOfMember the key is that of a member of an organization */
+  constructor(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft, isOfMember: boolean) {
+    const text = isOfMember ? exhaustedForMember(outcome, left) : exhaustedText(outcome, left);
+    super('insufficient_quota', `insufficient quota: ${text} The response ends here.`, {
       shouldRetry: false,
     });
   }
+}
+
+function exhaustedForMember(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft): string {
+  if (outcome === 'wallet') return 'the wallet of the organization does not cover the rest of this response.';
+  return outcome === 'owed' ? 'a payment of the organization was reversed.' : exhaustedText(outcome, left);
 }
 
 function exhaustedText(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft): string {

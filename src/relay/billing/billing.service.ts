@@ -180,7 +180,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
         counted = await this.countPrompt(ticket, current);
         if (counted !== undefined) continue;
       }
-      const refusal = refusalOf(result, hold.minimum, current.caller.keyName);
+      const refusal = refusalOf(result, hold.minimum, current.caller);
       if (refusal !== undefined) throw refusal;
       // Key or catalog changed since they were read: reload both, once.
       if (isRenewed) throw new AdmissionOutdated();
@@ -198,7 +198,8 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   ): Admission {
     const { head } = call;
     const outputLimit = affordableOutput(head, plan.model, terms, { granted, ceiling: hold.ceiling }, beside);
-    const line = creditLine(head, plan.model, { terms, ...beside, held: granted, outputLimit });
+    const isOfMember = plan.caller.memberId !== null;
+    const line = creditLine(head, plan.model, { terms, ...beside, held: granted, outputLimit, isOfMember });
     const bounds = usageBounds(head, plan, outputLimit);
     const credit = line && this.credit(line, request);
     return { plan, snapshot: request.snapshot, outputLimit, bounds, credit };

@@ -100,6 +100,7 @@ const line = (overrides: Partial<CreditLine> = {}): CreditLine => ({
   bound: 5000,
   slice: 1000,
   held: PROMPT + 1000n * TOKEN,
+  isOfMember: false,
   ...overrides,
 });
 

@@ -147,6 +147,8 @@ export interface CreditLine {
   readonly slice: number;
   /** Hold granted by admission. */
   readonly held: bigint;
+  /** The key is that of a member of an organization, who may not see its balance. */
+  readonly isOfMember: boolean;
 }
 
 /** Requests `want` in addition to `held`. @throws AdmissionUnavailable without a database */
@@ -244,7 +246,7 @@ export class Credit {
     // Without a database, or after a sweeper closed the call, a running stream continues: settlement collects what is
     // there.
     if (result === undefined || result.outcome === 'closed') return this.trust(upTo);
-    if (result.outcome !== 'extended') throw new OutOfCredit(result.outcome, result);
+    if (result.outcome !== 'extended') throw new OutOfCredit(result.outcome, result, this.line.isOfMember);
     this.held += result.granted;
     this.trusted = 0;
     this.measure();
