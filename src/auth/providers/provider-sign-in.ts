@@ -36,7 +36,10 @@ export class ProviderSignInExpired extends AppError {
 /** The provider did not authenticate the user again. */
 export class NotAuthenticatedAgain extends AppError {
   constructor({ label }: SignInProvider) {
-    super('permission_denied', `${label} did not confirm that you signed in just now. Nothing was changed.`);
+    super(
+      'permission_denied',
+      `${label} did not confirm that you signed in just now. Nothing was changed. Sign out, sign in again, and repeat the action.`,
+    );
   }
 }
 
