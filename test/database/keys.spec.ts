@@ -117,7 +117,7 @@ describe('API keys', () => {
       false,
     ]);
     await expect(keys.list(accountId)).resolves.toMatchObject([{ limits, networks }]);
-    await app.get(AccountService).setLimits('ann@example.com', { concurrency: 8 });
+    await app.get(AccountService).setLimits(accountId, { concurrency: 8 });
     await expect(keys.setLimits(id, { concurrency: null, tokensPerMinute: 5 })).resolves.toEqual({
       limits: { requestsPerMinute: 60, tokensPerMinute: 5 },
       networks,

@@ -173,7 +173,7 @@ describe('rate limits', () => {
 
   it('hold for all keys of an account together', async () => {
     const caller = await relay.caller();
-    await relay.get(AccountService).setLimits(caller.email, { requestsPerMinute: 2 });
+    await relay.get(AccountService).setLimits(caller.accountId, { requestsPerMinute: 2 });
     await eventually(async () => {
       const response = await call(caller);
       await response.text();

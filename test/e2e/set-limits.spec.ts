@@ -39,7 +39,7 @@ describe('limits that are set', () => {
   const keyLimits = (requestsPerMinute: number | null) =>
     relay.get(ApiKeyService).setLimits(caller.keyId, { requestsPerMinute });
   const accountLimits = (requestsPerMinute: number | null) =>
-    relay.get(AccountService).setLimits(caller.email, { requestsPerMinute });
+    relay.get(AccountService).setLimits(caller.accountId, { requestsPerMinute });
   const file = (text: string) => relay.applyCatalog(text);
   const group = (limits: string) => `groups: [{ name: saver, multiplier: 0.8${limits} }]`;
   const ONE = 'requests_per_minute: 1';
