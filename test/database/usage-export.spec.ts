@@ -51,7 +51,7 @@ describe('the usage export', () => {
     await aCallRow(sql, { ...ann, id: 'req_1', createdAt: '2026-11-20T10:00:00.123Z' });
     expect((await lines(YEAR))[1]).toBe(
       '2026-11-20T10:00:00.123Z,req_1,ann@example.com,laptop,gpt-5.5,default,responses,messages,main,true,succeeded,,' +
-        '100,40,0,20,5,0.0015,reported,250,900,1,127.0.0.1,,completed,',
+        '100,40,0,20,5,0.0015,reported,250,900,1,127.0.0.1,,completed,,,',
     );
   });
 
@@ -66,7 +66,7 @@ describe('the usage export', () => {
     await aCallRow(sql, { ...bob, ...refused, id: 'req_1', createdAt: '2026-11-20T10:00:00Z' });
     expect((await lines(YEAR))[1]).toBe(
       `2026-11-20T10:00:00.000Z,req_1,bob@example.com,'=cmd(),gpt-5.5,default,responses,messages,main,true,refused,` +
-        'insufficient quota,,40,0,20,5,0,reported,,900,1,127.0.0.1,,refused,',
+        'insufficient quota,,40,0,20,5,0,reported,,900,1,127.0.0.1,,refused,,,',
     );
   });
 

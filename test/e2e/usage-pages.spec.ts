@@ -191,7 +191,7 @@ describe('the pages of the usage log', () => {
     expect(html).toContain('<option value="real">');
     expect(html).not.toContain('<option value="made-up">');
     const csv = (await browser.get(`${LOG}.csv?result=refused`)).text.trim().split('\n').slice(1);
-    expect(csv.map((line) => line.split(',').at(-2))).toEqual(['refused', 'refused']);
+    expect(csv.map((line) => line.split(',').at(-4))).toEqual(['refused', 'refused']);
     expect(await page(`/keys/${ann.keyId}/leaked`)).toContain('1 rejected');
     expect((await page(`/keys/${ann.keyId}`)).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')).toContain(
       'real 2 1 1 ',
