@@ -150,7 +150,7 @@ describe('admission and settlement', () => {
     await billing.admit([other, requested]);
     const created_at = new Date(requested.created_at);
     const [open] = await sql.query('SELECT * FROM open_calls WHERE id = $1', [id]);
-    const counts = {
+    const counted = {
       budget_day: null,
       budget_week: null,
       budget_month: null,
@@ -158,7 +158,7 @@ describe('admission and settlement', () => {
       team_id: null,
       counted_on: null,
     };
-    const ids = { id, account_id, key_id, created_at, ...counts };
+    const ids = { id, account_id, key_id, created_at, ...counted };
     expect(open).toEqual({ ...ids, ...facts, process_id: 'prc_1', hold: '500000000', snapshot: { price: '1' } });
     const written = { ...facts, ...ENDING };
     const tokens = [1, 2, 3, 4, 5] as const;
