@@ -24,13 +24,13 @@ describe('Members, while something else changes', () => {
   /** Does something while it waits for a transaction that then does something else. @returns its result or error */
   const during = async (
     waits: () => Promise<unknown>,
-    { first, then }: Record<'first' | 'then', (manager: EntityManager) => Promise<unknown>>,
+    { first, next }: Record<'first' | 'next', (manager: EntityManager) => Promise<unknown>>,
   ): Promise<unknown> => {
     const [result] = await bench.app.get(DataSource).transaction(async (manager) => {
       await first(manager);
       const waiting = waits().catch((error: unknown) => error);
       await eventually(async () => expect(await bench.query(LOCKED)).toHaveLength(1));
-      await then(manager);
+      await next(manager);
       // In a list, so that the transaction does not wait for it.
       return [waiting];
     });
@@ -47,7 +47,7 @@ describe('Members, while something else changes', () => {
     const key = { accountId: bob.id, memberId: bob.memberId, name: 'first' };
     const second = during(() => bench.app.get(DataSource).transaction(admit), {
       first: admit,
-      then: (manager) => bench.app.get(ApiKeyService).create(key, manager),
+      next: (manager) => bench.app.get(ApiKeyService).create(key, manager),
     });
     expect(await second).toMatchObject({ kind: 'invalid_request', details: { param: 'name' } });
   });
@@ -57,7 +57,7 @@ describe('Members, while something else changes', () => {
     await organizations.offer(bench.owner, bob.memberId);
     const accepted = during(() => organizations.acceptOffer(bob), {
       first: lock,
-      then: (manager) =>
+      next: (manager) =>
         manager.query('UPDATE organizations SET offered_to = NULL, offered_at = NULL WHERE id = $1', [bob.id]),
     });
     expect(await accepted).toBeInstanceOf(AppError);
@@ -67,7 +67,7 @@ describe('Members, while something else changes', () => {
   it('keep their account when they become the owner while it is deleted', async () => {
     const deleted = during(() => bench.app.get(AccountDeletion).run(bob.accountId), {
       first: lock,
-      then: async (manager) => {
+      next: async (manager) => {
         await manager.query(`UPDATE members SET role = 'admin' WHERE id = $1`, [bench.owner.memberId]);
         await manager.query(`UPDATE members SET role = 'owner' WHERE id = $1`, [bob.memberId]);
       },
