@@ -71,7 +71,7 @@ describe('organizations in the admin console', () => {
     const created = await operator.browser.post('/admin/organizations/new', fields);
     const again = await operator.browser.post('/admin/organizations/new', fields);
     expect(again.location).toBe(created.location);
-    const made = await relay.get(OrganizationDirectory).find(String(created.location).split('/').at(-1) ?? '');
+    const made = await relay.get(OrganizationDirectory).find(created.location.split('/').at(-1) ?? '');
     expect(made).toMatchObject({ name: 'Bolt', balance: parseUsd('7'), owner: { id: bob.accountId }, members: 1 });
   });
 
