@@ -61,6 +61,7 @@ import { AddProviderKinds20261128210010 } from './20261128210010-add-provider-ki
 import { KeepOrganizationSettings20261128220000 } from './20261128220000-keep-organization-settings.js';
 import { ExtendSignInProviders20261128220500 } from './20261128220500-extend-sign-in-providers.js';
 import { CreateTokenIssuers20261128230000 } from './20261128230000-create-token-issuers.js';
+import { RememberFormerMembers20261128240000 } from './20261128240000-remember-former-members.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -126,4 +127,5 @@ export const migrations = [
   KeepOrganizationSettings20261128220000,
   ExtendSignInProviders20261128220500,
   CreateTokenIssuers20261128230000,
+  RememberFormerMembers20261128240000,
 ];

@@ -1,5 +1,7 @@
-import { AccountStatus, allows, ORGANIZATION_ROLES } from '../../src/auth/index.js';
+import { AccountStatus, allows, ORGANIZATION_ROLES, type SignInProvider } from '../../src/auth/index.js';
 import { OwnKeys } from '../../src/keys/index.js';
+import { AccountDeletion } from '../../src/keys/onboarding/index.js';
+import { MappedMemberships } from '../../src/keys/onboarding/mapped-memberships.js';
 import { MembersReader, Members, Teams } from '../../src/keys/organizations/index.js';
 import { nanos, parseUsd } from '../../src/platform/shared/index.js';
 import { eventually } from '../support/eventually.js';
@@ -218,6 +220,39 @@ describe('Members', () => {
         role: 'viewer',
         budgets: { daily: { limit: 100n, used: 60n } },
       });
+    });
+
+    it('keeps the budgets for a member who closes the account and returns with another one', async () => {
+      await limit(bob, { daily: 100n });
+      await bench.spend(await bench.key(bob), 60n);
+      await bench.app.get(AccountDeletion).run(bob.accountId);
+      const again = await bench.join('bob@example.com');
+      expect(again.accountId).not.toBe(bob.accountId);
+      await expect(bench.member(again)).resolves.toMatchObject({
+        id: bob.memberId,
+        budgets: { daily: { limit: 100n, used: 60n } },
+      });
+      await bench.isExact();
+    });
+
+    it('does not let claims bring back a removed member who opens another account', async () => {
+      await members.remove(owner, bob.memberId, { kind: 'disable' });
+      await bench.app.get(AccountDeletion).run(bob.accountId);
+      const accountId = await bench.account(bob.email);
+      const rule = {
+        claim: 'groups',
+        value: 'x',
+        target: 'organization',
+        id: owner.id,
+        detail: 'member',
+        label: 'Acme',
+      } as const;
+      const provider = { name: 'sso', label: 'SSO' } as SignInProvider;
+      const user = { accountId, email: bob.email, provider };
+      await bench.app.get(MappedMemberships, { strict: false }).apply(user, { assigned: [rule], unreadable: [] });
+      await expect(bench.query('SELECT state FROM members WHERE account_id = $1', [accountId])).resolves.toEqual([
+        { state: 'left' },
+      ]);
     });
   });
 

@@ -2,7 +2,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { type ClaimRule, type MappedAssignments, type SignInProvider, targetOf } from '../../auth/index.js';
 import { actingAs, AuditLog, SYSTEM } from '../../platform/audit/index.js';
-import { Clock, newId } from '../../platform/shared/index.js';
 import { MemberKeys, Memberships } from '../index.js';
 
 /** An organization that claims can assign, with its teams. */
@@ -36,16 +35,7 @@ const MEMBERSHIPS = `
   SELECT id, organization_id AS "organizationId", role, role_source AS "roleSource", team_id AS "teamId",
          team_source AS "teamSource", state, provider
     FROM members WHERE account_id = $1 FOR NO KEY UPDATE`;
-/** With the organization's defaults for new members. */
-const JOIN = `
-  INSERT INTO members (id, organization_id, account_id, role, role_source, team_source, provider, quota, daily_budget,
-                       weekly_budget, monthly_budget, max_keys, joined_at)
-  SELECT $1, o.id, $3, $4, 'provider', 'provider', $5, o.quota, o.daily_budget, o.weekly_budget, o.monthly_budget,
-         o.max_keys, $6
-    FROM organizations o JOIN accounts a ON a.id = o.id AND a.state = 'enabled' WHERE o.id = $2
-  RETURNING id`;
-const CHANGE = `
-  UPDATE members SET role = $2, provider = $3, state = 'active', left_at = NULL, version = version + 1 WHERE id = $1`;
+const CHANGE = 'UPDATE members SET role = $2, provider = $3, version = version + 1 WHERE id = $1';
 /** `Memberships.end` makes it manual, so that a person who was removed does not return at the next sign-in. */
 const WITHDRAWN = `UPDATE members SET role_source = 'provider' WHERE id = $1`;
 const TEAM = `
@@ -80,7 +70,6 @@ export class MappedMemberships {
     private readonly memberships: Memberships,
     private readonly keys: MemberKeys,
     private readonly audit: AuditLog,
-    private readonly clock: Clock,
   ) {}
 
   /** By name. */
@@ -95,6 +84,7 @@ export class MappedMemberships {
         await manager.query(LOCK_USER, [user.accountId]);
         const named = mapped.assigned.filter(({ target }) => target === 'organization').map(({ id }) => id);
         await manager.query(LOCK_ORGANIZATIONS, [user.accountId, named]);
+        await this.memberships.adopt(user.accountId, manager);
         const before = await manager.query<Membership[]>(MEMBERSHIPS, [user.accountId]);
         for (const rule of mapped.assigned)
           if (rule.target === 'organization') await this.assign(user, rule, before, manager);
@@ -113,21 +103,19 @@ export class MappedMemberships {
     const member = before.find((one) => one.organizationId === organizationId);
     if (member === undefined) return this.join(user, organizationId, role, manager);
     if (member.roleSource === 'manual' || member.role === 'owner') return;
-    const isActive = member.state === 'active';
-    if (isActive && member.role === role && member.provider === user.provider.name) return;
+    if (member.state === 'left') return this.join(user, organizationId, role, manager);
+    if (member.role === role && member.provider === user.provider.name) return;
     await manager.query(CHANGE, [member.id, role, user.provider.name]);
-    if (!isActive) return this.record(user, member, 'joined', [`role ${role}`], manager);
     if (member.role === role) return;
     await this.keys.invalidate({ memberId: member.id }, manager);
     await this.record(user, member, 'changed', [`role ${member.role} → ${role}`], manager);
   }
 
   private async join(user: MappedUser, organizationId: string, role: string, manager: EntityManager): Promise<void> {
-    const now = this.clock.now();
-    const id = newId('mem', now);
-    const values = [id, organizationId, user.accountId, role, user.provider.name, new Date(now)];
-    const joined = await manager.query<unknown[]>(JOIN, values);
-    if (joined.length > 0) return this.record(user, { id, organizationId }, 'joined', [`role ${role}`], manager);
+    const provider = user.provider.name;
+    const membership = { organizationId, accountId: user.accountId, role, teamId: undefined, provider };
+    const id = await this.memberships.begin(membership, manager);
+    if (id !== undefined) return this.record(user, { id, organizationId }, 'joined', [`role ${role}`], manager);
     this.logger.warn(`A rule of ${user.provider.name} names the organization ${organizationId}, which is gone`);
   }
 

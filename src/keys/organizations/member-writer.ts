@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AppError, Clock, newId } from '../../platform/shared/index.js';
-import { MemberKeys } from '../index.js';
+import { AppError, Clock } from '../../platform/shared/index.js';
+import { MemberKeys, Memberships } from '../index.js';
 import { type AssignableRole, type MemberLimitChange, MemberLimitChanges } from './members.service.js';
 import { type OrganizationChange, OrganizationChanges } from './organization-changes.js';
 import { TeamNotFound } from './organization.js';
@@ -22,18 +22,6 @@ export class AlreadyMember extends AppError {
   }
 }
 
-/** New members get the defaults of the organization; who returns has the budgets they had. */
-const JOIN = `
-  INSERT INTO members AS m (id, organization_id, account_id, role, team_id, quota, daily_budget, weekly_budget,
-    monthly_budget, max_keys, joined_at)
-  SELECT $1, o.id, $3, $4, $5, o.quota, o.daily_budget, o.weekly_budget, o.monthly_budget, o.max_keys, $6
-    FROM organizations o WHERE o.id = $2
-  ON CONFLICT ON CONSTRAINT member_is_unique DO UPDATE
-     SET state = 'active', role = excluded.role, role_source = 'manual', team_id = excluded.team_id,
-         team_source = 'manual', joined_at = excluded.joined_at, left_at = NULL, version = m.version + 1
-   WHERE m.state = 'left'
-  RETURNING id`;
-
 const WITHDRAW_INVITATIONS = `
   WITH invitations AS (
     DELETE FROM member_invitations WHERE organization_id = $1 AND ($2::text IS NULL OR email = $2) RETURNING id)
@@ -52,6 +40,7 @@ export class MemberWriter {
     private readonly changes: OrganizationChanges,
     private readonly limits: MemberLimitChanges,
     private readonly keys: MemberKeys,
+    private readonly memberships: Memberships,
     private readonly clock: Clock,
   ) {}
 
@@ -65,7 +54,7 @@ export class MemberWriter {
     const { organizationId, email, role, teamId } = member;
     const add = async (change: OrganizationChange): Promise<string> => {
       await this.checkTeam(organizationId, teamId, change.manager);
-      const id = await this.insert(member, change.manager);
+      const id = await this.memberships.begin({ ...member, provider: undefined }, change.manager);
       const joined = id && (await this.changes.member(organizationId, id, change.manager));
       if (!joined) throw new AlreadyMember(email);
       await this.withdrawInvitations(organizationId, email, change.manager);
@@ -80,17 +69,9 @@ export class MemberWriter {
 
   /** Keys of who returns become those of the team. @returns ID of the member; undefined if they are one already */
   async join(member: NewMember, manager: EntityManager): Promise<string | undefined> {
-    const id = await this.insert(member, manager);
+    const id = await this.memberships.begin({ ...member, provider: undefined }, manager);
     if (id !== undefined) await this.keys.moveToTeam({ memberId: id }, member.teamId ?? null, manager);
     return id;
-  }
-
-  private async insert(member: NewMember, manager: EntityManager): Promise<string | undefined> {
-    const { organizationId, accountId, role, teamId } = member;
-    const now = this.clock.date();
-    const values = [newId('mem', now.getTime()), organizationId, accountId, role, teamId ?? null, now];
-    const [joined] = await manager.query<{ id: string }[]>(JOIN, values);
-    return joined?.id;
   }
 
   /** @param teamId undefined: none @throws TeamNotFound */
